@@ -1,5 +1,6 @@
 // CuTe's header for Layout and the layout algebra.
 #pragma once
+#include <cute/layout_composed.hpp>
 #include <cute/numeric/arithmetic_tuple.hpp>
 #include <cute/numeric/integral_ratio.hpp>
 #include <cute/numeric/numeric_types.hpp>

@@ -41,3 +41,30 @@ void launch(float const* in, float* out, int m, int n) {
   transpose<<<dim3(m / 32, n / 32), 256>>>(in, out, gmem, smem, Layout<Shape<_32, _8>>{});
   CUTE_CHECK_LAST();
 }
+
+// What CuTe's mainloops do with layouts, slices and numbers: strides are assigned, slices declared first, fragments made
+// of tensors, tensors without rows tiled.
+__global__ void mainloop_idioms(float* out, half_t const* in, int n) {
+  auto broadcast = make_layout(make_shape(n, 4, 2), make_stride(4, Int<1>{}, 32));
+  get<2>(stride(broadcast)) = 0;
+  broadcast.stride<0>() = 5;
+  auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{});
+  decltype(mma.get_slice(0)) thread;
+  thread = mma.get_slice(threadIdx.x);
+  auto c = make_tensor(make_gmem_ptr(out), Layout<Shape<_64, _64>>{});
+  auto accumulator = partition_fragment_C(thread, c);
+  auto other = mma.make_fragment_C(partition_shape_C(mma, c));
+  clear(accumulator);
+  clear(other);
+  auto rows = make_tensor(make_gmem_ptr(out), make_shape(Int<0>{}, n), make_stride(int64_t(128), Int<1>{}));
+  auto tile = local_tile(rows, make_shape(Int<0>{}, Int<128>{}), make_coord(Int<0>{}, blockIdx.x));
+  auto fragment = make_fragment_like(tile);
+  clear(fragment);
+  copy(tile, fragment);
+  print(in[0]);
+  print(make_tuple(in[0] * in[1], int4_t(2), float_e4m3_t(4.f)));
+  print(domain_offset(make_coord(2, 3), composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{})));
+  print(composition(make_layout(make_shape(n, 6)), make_layout(make_shape(4, 2), make_stride(3, 8))));
+  print_latex(Layout<_3, _2>{}, TikzColor_White{});
+  out[0] = accumulator(0) + other(0) + float(crd2idx(make_coord(1, 2, 0), broadcast));
+}

@@ -46,6 +46,29 @@ TEST(Refusal, UnsoundComposition) {
   expect("composition(make_layout(Shape<_4, _6, _8>{}, Stride<_2, _3, _5>{}), Layout<_6, _3>{});",
          {"stride_of_the_right_operand_does_not_divide_the_extent_it_crosses", "composition", "3", "4"});
 }
+// A number that is known only at run time is named so; no number stands for it.
+TEST(Refusal, NumbersKnownOnlyAtRunTime) {
+  expect("logical_divide(make_layout(n), _0{});", {"division_of_a_run_time_number_by_zero", "logical_divide]"});
+  expect("logical_divide(Layout<_8>{}, _0{});", {"division_by_zero", "numerator = 8", "denominator = 0"});
+  expect("ceil_div(n, _0{});", {"division_of_a_run_time_number_by_zero", "ceil_div]"});
+  expect("downcast<2>(make_layout(8, n));",
+         {"downcast_needs_a_mode_of_stride_1_and_the_strides_are_run_time_numbers", "factor = 2"});
+  expect("left_inverse(make_layout(make_shape(_4{}, _2{}), make_stride(_1{}, n)));",
+         {"a_static_number_is_needed_here_in_place_of_a_run_time_number", "left_inverse]"});
+  expect("left_inverse(make_composed_layout(Swizzle<2, 0, 3>{}, n, Layout<_32>{}));",
+         {"the_composed_layout_starts_at_a_run_time_offset_and_not_at_0", "left_inverse]"});
+}
+// What is no operand of the algebra is refused where it enters, and is not named with its type.
+TEST(Refusal, OperandsOfTheWrongKind) {
+  expect("composition(l, make_tensor<float>(l));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "composition", "operand = 2", "operands = 2"});
+  expect("logical_divide(make_layout(n), make_tile(make_tensor<float>(l), _2{}));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "logical_divide", "operand = 2"});
+  expect("struct Foreign {}; coalesce(make_tuple(Foreign{}, 3));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "operand = 1", "operands = 1"});
+  expect("l(1, make_tensor<float>(l));", {"a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers"});
+  expect("crd2idx(make_coord(1, 2), make_tensor<float>(l));", {"the_shape_is_neither_a_number_nor_a_tuple_of_numbers"});
+}
 TEST(Refusal, CountMismatchInACopy) {
   expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_16>{}));",
          {"sizes_differ_in_a_mode", "copy", "32", "16"});

@@ -33,14 +33,14 @@ struct TikzColor_TV {
 };
 
 namespace detail {
-CUTE_HOST_DEVICE void latex_head() {
+CUTE_HOST_DEVICE void print_latex_head() {
   printf(
       "\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
       "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
       "sep=0pt}]\n\n");
 }
 /// Prints the lines around the cells, the row and column numbers, and the end of the document.
-CUTE_HOST_DEVICE void latex_frame(int rows, int columns) {
+CUTE_HOST_DEVICE void print_latex_frame(int rows, int columns) {
   printf("\\draw[color=black,thick,shift={(-0.5,-0.5)}] (0,0) grid (%d,%d);\n\n", rows, columns);
   for (int m = 0; m < rows; ++m) printf("\\node at (%d,-1) {\\Large{\\texttt{%d}}};\n", m, m);
   for (int n = 0; n < columns; ++n) printf("\\node at (-1,%d) {\\Large{\\texttt{%d}}};\n", n, n);
@@ -52,19 +52,21 @@ CUTE_HOST_DEVICE void latex_frame(int rows, int columns) {
 template <layout_like L, class Colour>
 CUTE_HOST_DEVICE void print_latex(L const& layout, Colour colour) {
   static_assert(L::rank <= 2, "print_latex(layout): a layout of at most 2 modes");
+  if constexpr (requires { as_position_independent_swizzle_layout(layout); })
+    return print_latex(as_position_independent_swizzle_layout(layout), colour);
   auto const two = append<2>(layout, Layout<_1, _0>{});
   int const rows = int(size<0>(two)), columns = int(size<1>(two));
   printf("%% Layout: ");
   print(two);
   printf("\n");
-  detail::latex_head();
+  detail::print_latex_head();
   for (int m = 0; m < rows; ++m) {
     for (int n = 0; n < columns; ++n) {
       int const index = int(two(m, n));
       printf("\\node[fill=%s] at (%d,%d) {%d};\n", colour(index), m, n, index);
     }
   }
-  detail::latex_frame(rows, columns);
+  detail::print_latex_frame(rows, columns);
 }
 
 /// Prints a thread-value layout over a tile: each cell shows the first thread and value that hold the
@@ -77,7 +79,7 @@ CUTE_HOST_DEVICE void print_latex_tv(LayoutTV const& layout_tv, Tile const& tile
   printf("%% Layout TV: ");
   print(layout_tv);
   printf("\n");
-  detail::latex_head();
+  detail::print_latex_head();
   int const threads = int(size<0>(layout_tv)), values = int(size<1>(layout_tv));
   for (int t = 0; t < threads; ++t) {
     for (int v = 0; v < values; ++v) {
@@ -89,7 +91,7 @@ CUTE_HOST_DEVICE void print_latex_tv(LayoutTV const& layout_tv, Tile const& tile
                int(get<1>(at)), t, v);
     }
   }
-  detail::latex_frame(rows, columns);
+  detail::print_latex_frame(rows, columns);
 }
 
 }  // namespace zellige

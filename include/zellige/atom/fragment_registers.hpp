@@ -14,6 +14,17 @@
 
 namespace zellige {
 
+namespace detail {
+/// True if the sub-byte values of a fragment X lie in registers of type R one after the other, as in a fragment that a
+/// TiledMMA or a TiledCopy makes.
+template <class R, class X>
+inline constexpr bool lies_in_registers = is_static_v<typename X::layout_type>&& decltype(max_common_vector(
+                                              typename X::layout_type{},
+                                              Layout<decltype(size(typename X::layout_type{}))>{}))::value %
+                                              (8 * int(sizeof(R)) / sizeof_bits_v<typename X::value_type>) ==
+                                          0;
+}  // namespace detail
+
 /// Packs the values of fragment x into the registers r, the first value into the lowest bits of r[0]. Fails
 /// to compile unless the values fill the N registers exactly.
 template <class R, int N, tensor_like X>
@@ -28,11 +39,18 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
     constexpr int bits = sizeof_bits<T>::value, packed = int(8 * sizeof(R)) / bits;
     static_assert(decltype(size(x))::value == N * packed,
                   "the fragment does not have the number of values that the instruction takes");
-    ZELLIGE_UNROLL
-    for (int i = 0; i < N; ++i) {
-      r[i] = 0;
+    if constexpr (detail::lies_in_registers<R, X>) {
+      auto const words = recast<R const>(x);
       ZELLIGE_UNROLL
-      for (int j = 0; j < packed; ++j) r[i] |= R(T(x(i * packed + j)).storage) << (j * bits);
+      for (int i = 0; i < N; ++i) r[i] = words(i);
+    } else {
+      ZELLIGE_UNROLL
+      for (int i = 0; i < N; ++i) {
+        r[i] = 0;
+        ZELLIGE_UNROLL
+        for (int j = 0; j < packed; ++j)
+          r[i] |= R(__builtin_bit_cast(unsigned char, T(x(i * packed + j)))) << (j * bits);
+      }
     }
   } else {
     constexpr int packed = int(sizeof(R) / sizeof(T));
@@ -50,7 +68,7 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
   }
 }
 /// Unpacks the registers r into the values of fragment x; the first value comes from the lowest bits of r[0].
-/// Fails to compile unless the values fill the N registers exactly, or if a value has less than 8 bits.
+/// Fails to compile unless the values fill the N registers exactly.
 template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -59,6 +77,24 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
                   "the fragment does not have the number of values that the instruction gives");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) x(i) = r[i];
+  } else if constexpr (is_subbyte_v<T>) {
+    constexpr int bits = sizeof_bits<T>::value, packed = int(8 * sizeof(R)) / bits;
+    static_assert(8 * int(sizeof(R)) % bits == 0, "values of this type do not fill the instruction's registers");
+    static_assert(decltype(size(x))::value == N * packed,
+                  "the fragment does not have the number of values that the instruction gives");
+    if constexpr (detail::lies_in_registers<R, remove_cvref_t<X>>) {
+      auto words = recast<R>(x);
+      ZELLIGE_UNROLL
+      for (int i = 0; i < N; ++i) words(i) = r[i];
+    } else {
+      constexpr R mask = (R(1) << bits) - 1;
+      ZELLIGE_UNROLL
+      for (int i = 0; i < N; ++i) {
+        ZELLIGE_UNROLL
+        for (int j = 0; j < packed; ++j)
+          x(i * packed + j) = __builtin_bit_cast(T, static_cast<unsigned char>(r[i] >> (j * bits) & mask));
+      }
+    }
   } else {
     constexpr int packed = int(sizeof(R) / sizeof(T));
     static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),

@@ -133,6 +133,16 @@ requires requires { typename Traits::FrgTypeB; }
 struct fragment_b<Traits> {
   using type = typename Traits::FrgTypeB;
 };
+/// The element type of an accumulator's fragment, likewise. An empty type marks an accumulator in tensor memory.
+template <class Traits>
+struct fragment_c {
+  using type = typename Traits::ValTypeC;
+};
+template <class Traits>
+requires requires { typename Traits::FrgTypeC; }
+struct fragment_c<Traits> {
+  using type = typename Traits::FrgTypeC;
+};
 template <class T>
 inline constexpr auto major_of = SM90::GMMA::Major::K;
 template <SM90::GMMA::Major major>
@@ -158,10 +168,10 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   using LayoutC_TV = typename Traits::CLayout;
   using LayoutA_TV = typename Traits::ALayout;
   using LayoutB_TV = typename Traits::BLayout;
-  using FrgTypeD = ValTypeC;
+  using FrgTypeD = typename detail::fragment_c<Traits>::type;
   using FrgTypeA = typename detail::fragment_a<Traits>::type;
   using FrgTypeB = typename detail::fragment_b<Traits>::type;
-  using FrgTypeC = ValTypeC;
+  using FrgTypeC = typename detail::fragment_c<Traits>::type;
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
@@ -190,13 +200,13 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     call(c, a, b, c);
   }
 
-  /// Returns an uninitialised register tensor with the shape of `c`, a tensor from partition_C.
+  /// Returns an uninitialised register tensor with the shape of `c`: a tensor from partition_C, its layout or its shape.
   template <class C>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
     require_partition<C, LayoutC_TV>();
-    return make_tensor<FrgTypeC>(shape(c));
+    return make_accumulator(shape(c));
   }
-  /// Returns the fragment for `a`, a tensor from partition_A: an uninitialised register tensor of the same shape or,
+  /// Returns the fragment for `a`, a tensor from partition_A, its layout or its shape: an uninitialised register tensor of the same shape or,
   /// for a shared-memory operand of wgmma, a tensor of descriptors of `a`.
   template <class A>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_A(A&& a) {
@@ -210,13 +220,24 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     require_partition<B, LayoutB_TV>();
     return make_operand<FrgTypeB, typename Traits::ValTypeB>(b);
   }
+  /// Returns an uninitialised register tensor of this shape, which a thread's part of an accumulator has.
+  template <class S>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_accumulator(S const& shape) {
+    static_assert(!__is_empty(FrgTypeC),
+                  "make_fragment_C, partition_fragment_C: the accumulator of an SM100 instruction is in tensor memory, "
+                  "which is not supported");
+    if constexpr (__is_empty(FrgTypeC))
+      return make_tensor(make_tmem_ptr<ValTypeC>(0), make_layout(shape));  // suppresses further errors
+    else
+      return make_tensor<FrgTypeC>(shape);
+  }
 
  private:
   /// Fails to compile unless X has the modes of a partition: (V, M, K), (V, N, K) or (V, M, N). TV is the
   /// instruction's layout of the operand, and V must have the number of values that TV gives to a thread.
   template <class X, class TV>
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
-    static_assert(remove_cvref_t<X>::rank >= 3,
+    static_assert(decltype(rank(detail::lvalue<remove_cvref_t<X> const>()))::value >= 3,
                   "make_fragment_A, _B, _C(part): a part as partition_A, _B and _C give it, (V, M, K)");
     static_assert(!detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
                                  remove_cvref_t<decltype(size<1>(TV{}))>>,

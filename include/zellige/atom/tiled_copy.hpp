@@ -92,7 +92,7 @@ struct TiledCopy : Atom_ {
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_slice(I const& thread) {
     auto const number = detail::thread_number(thread);
-    return ThrCopy<TiledCopy, remove_cvref_t<decltype(number)>>(number);
+    return ThrCopy<TiledCopy, remove_cvref_t<decltype(number)>>{number};
   }
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_thread_slice(I const& thread) {
@@ -133,8 +133,6 @@ struct TiledCopy : Atom_ {
 template <class Tiled, class ThrIdx>
 struct ThrCopy {
   ThrIdx thr_idx_;
-
-  ZELLIGE_HOST_DEVICE constexpr ThrCopy(ThrIdx const& thread) : thr_idx_(thread) {}
 
   template <tensor_like X>
   ZELLIGE_HOST_DEVICE constexpr auto partition_S(X&& x) const {

@@ -173,8 +173,6 @@ template <class Tiled, class ThrVMNK>
 struct ThrMMA : Tiled {
   ThrVMNK thr_vmnk_;
 
-  ZELLIGE_HOST_DEVICE constexpr ThrMMA(Tiled const& tiled, ThrVMNK const& at) : Tiled(tiled), thr_vmnk_(at) {}
-
   template <tensor_like X>
   ZELLIGE_HOST_DEVICE constexpr auto partition_C(X&& x) const {
     return Tiled::template partition<MmaPart::c, typename Tiled::AtomLayoutC_TV>(x, thr_vmnk_);
@@ -239,24 +237,25 @@ requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
   return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
 }
 
-/// partition_shape_C, _A and _B return the shape of a thread's part (V, RestM, RestN, ...) of operand C, A or B of
-/// shape `shape`.
-template <class... Args, class S>
-ZELLIGE_HOST_DEVICE constexpr auto partition_shape_C(TiledMMA<Args...> const& mma, S const& shape) {
-  return mma.template partition_shape<MmaPart::c, typename TiledMMA<Args...>::AtomLayoutC_TV>(shape);
+/// partition_shape_C, _A and _B return the shape of a thread's part (V, RestM, RestN, ...) of operand C, A or B with the
+/// shape of x: a shape, a layout or a tensor.
+template <class... Args, class X>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_C(TiledMMA<Args...> const& mma, X const& x) {
+  return mma.template partition_shape<MmaPart::c, typename TiledMMA<Args...>::AtomLayoutC_TV>(shape(x));
 }
-template <class... Args, class S>
-ZELLIGE_HOST_DEVICE constexpr auto partition_shape_A(TiledMMA<Args...> const& mma, S const& shape) {
-  return mma.template partition_shape<MmaPart::a, typename TiledMMA<Args...>::AtomLayoutA_TV>(shape);
+template <class... Args, class X>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_A(TiledMMA<Args...> const& mma, X const& x) {
+  return mma.template partition_shape<MmaPart::a, typename TiledMMA<Args...>::AtomLayoutA_TV>(shape(x));
 }
-template <class... Args, class S>
-ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, S const& shape) {
-  return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape);
+template <class... Args, class X>
+ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, X const& x) {
+  return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape(x));
 }
-/// Returns an uninitialised register tensor for a thread's part of an accumulator tensor of shape `shape`.
-template <class... Args, class S>
-ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, S const& shape) {
-  return make_tensor<typename TiledMMA<Args...>::FrgTypeC>(partition_shape_C(mma, shape));
+/// Returns an uninitialised register tensor for a thread's part of an accumulator tensor with the shape of x: a shape, a
+/// layout or a tensor.
+template <class... Args, class X>
+ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, X const& x) {
+  return TiledMMA<Args...>::make_accumulator(partition_shape_C(mma, x));
 }
 
 /// Returns the extent of the tile along M (I = 0), N (1) or K (2).

@@ -106,6 +106,11 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, 
     return make_composed_layout(swizzle, Int<0>{}, l);
 }
 
+/// Returns the pair (l with its origin moved to crd, 0): the offset of a composed layout is part of the layout.
+template <class Crd, class A, class O, class B>
+ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
+  return make_tuple(make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b()), Int<0>{});
+}
 /// Returns mode I of a composed layout, with the same swizzle and offset.
 template <int I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto get(ComposedLayout<A, O, B> const& l) {

@@ -28,6 +28,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
     return crd2idx(crd, get<I>(shape), get<I>(stride));
   } else if constexpr (is_constant<0, Crd>::value) {
     return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) + crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
+  } else if constexpr (is_constant<0, decltype(product(get<I>(shape)))>::value) {
+    return Int<0>{};  // an empty layout has no coordinate
   } else {
     // The quotient comes first, as in CuTe (see algebra/coordinate.hpp).
     auto const extent = product(get<I>(shape));
@@ -61,8 +63,10 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
       return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
   } else if constexpr (detail::checked_factors<Crd, D>) {
     return detail::checked_product<decltype(crd * stride)>(static_cast<long long>(crd), static_cast<long long>(stride));
-  } else {
+  } else if constexpr (requires { crd* stride; }) {
     return crd * stride;
+  } else {
+    return a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers<detail::rank_v<S>>(), Int<0>{};
   }
 }
 
@@ -102,6 +106,8 @@ template <auto s, auto... rest, auto d, auto... steps, class Number>
 ZELLIGE_STEP constexpr Number integral_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
   if constexpr (sizeof...(rest) == 0) {
     return integral_index(C<s>{}, C<d>{}, c);
+  } else if constexpr (s == 0) {
+    return Number(0);  // an empty mode has no coordinate
   } else {
     Number const quotient = c / s;
     Number const index = integral_index(C<s>{}, C<d>{}, Number(c % s));
@@ -266,7 +272,9 @@ using GenRowMajor = LayoutRight;
 /// Returns the colexicographic index of a coordinate in a shape (first mode fastest).
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape) {
-  if constexpr (tuple_like<Crd>)
+  if constexpr (tuple_like<Crd> && !tuple_like<S> && requires { shape.shape(); })
+    return the_shape_is_neither_a_number_nor_a_tuple_of_numbers<tuple_size_v<Crd>>(), Int<0>{};
+  else if constexpr (tuple_like<Crd>)
     return crd2idx(crd, shape, compact_col_major(shape));
   else
     return crd;

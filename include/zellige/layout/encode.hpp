@@ -71,6 +71,13 @@ class Encoder {
     v_ = Value{};
     return v;
   }
+  /// Records that the argument written is neither a layout, nor a tuple, nor a number.
+  ZELLIGE_ALGEBRA constexpr void put_foreign() {
+    if (foreign_ == 0) foreign_ = args.size() + 1;
+    put(0);
+  }
+  /// Returns the number of the first argument that has no value here, counted from 1; 0 if all have one.
+  ZELLIGE_ALGEBRA constexpr int foreign() const { return foreign_; }
   ZELLIGE_ALGEBRA constexpr int inputs() const { return inputs_; }
   ZELLIGE_ALGEBRA constexpr bool is_wide(int i) const { return (wide_ >> i & 1) != 0; }
 
@@ -88,13 +95,16 @@ class Encoder {
   Value v_;
   int at_ = 0;
   int inputs_ = 0;
+  int foreign_ = 0;
   unsigned long long wide_ = 0;
   Part part_ = Part::number;
 };
 
-/// encode<T>::into(e) writes a value of type T.
+/// encode<T>::into(e) writes a value of type T. This one is for types that are no operands of the algebra, such as tensors.
 template <class T>
-struct encode;
+struct encode {
+  ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.put_foreign(); }
+};
 template <auto v>
 struct encode<C<v>> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.put(v); }

@@ -67,6 +67,16 @@ struct Layout : private tuple<S, D> {
     else
       return get<0>(static_cast<tuple<S, D> const&>(*this));
   }
+  /// The same of a layout that may be written: a reference, where the numbers are run-time ones.
+  template <int... I>
+  ZELLIGE_STEP constexpr decltype(auto) shape() {
+    if constexpr (sizeof...(I) > 0)
+      return get<I...>(shape());
+    else if constexpr (__is_empty(S))
+      return S{};
+    else
+      return get<0>(static_cast<tuple<S, D>&>(*this));
+  }
   /// Returns the strides, or the strides of the nested mode that the mode indices I select.
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) stride() const {
@@ -76,6 +86,16 @@ struct Layout : private tuple<S, D> {
       return D{};
     else
       return get<1>(static_cast<tuple<S, D> const&>(*this));
+  }
+  /// The same of a layout that may be written: a reference, where the numbers are run-time ones.
+  template <int... I>
+  ZELLIGE_STEP constexpr decltype(auto) stride() {
+    if constexpr (sizeof...(I) > 0)
+      return get<I...>(stride());
+    else if constexpr (__is_empty(D))
+      return D{};
+    else
+      return get<1>(static_cast<tuple<S, D>&>(*this));
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
@@ -218,6 +238,20 @@ ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) {
   return t.template stride<I...>();
+}
+/// shape and stride of a layout that may be written are references to its run-time numbers: get<2>(stride(l)) = 0.
+template <int... I, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) shape(Layout<S, D>& l) {
+  return l.template shape<I...>();
+}
+template <int... I, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr decltype(auto) stride(Layout<S, D>& l) {
+  return l.template stride<I...>();
+}
+/// Returns the index of a coordinate in a layout: l(crd).
+template <class Crd, layout_like L>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, L const& l) {
+  return l(crd);
 }
 namespace detail {
 template <class S, class D>

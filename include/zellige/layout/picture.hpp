@@ -107,9 +107,30 @@ inline std::string tensor_text(Value const& x, bool stream) {
   std::string const head = stream ? to_text(shown) + "\n" : to_text(x) + ":\n";
   return head + grid_text(l, stream, cell, width);
 }
-/// Returns the table of the indices of a layout of rank 2, with row and column numbers.
-inline std::string layout_table(Value const& l) {
+/// Returns the layout of rank 2 whose indices a picture of the layout `given` shows. A swizzle of shared-memory addresses
+/// becomes the swizzle of elements, as in as_position_independent_swizzle_layout, and a layout of rank 1 has one column.
+/// Throws LayoutError if no swizzle of elements is equal to the one of addresses.
+inline Value pictured(Value const& given) {
   Tape t;
+  Value l = given;
+  if (l.is(ValueKind::composed) && l[1].is(ValueKind::flag)) {
+    long long const bits = View(l)[1].root().s.v;
+    Value const swizzle = algebra::swizzle_of_elements(t, View(l)[0], bits);
+    if (t.failed())
+      throw LayoutError("print: a swizzle of bytes is no swizzle of elements of " + std::to_string(bits) + " bits",
+                        t.refusal());
+    l = algebra::bits_of(swizzle).bits == 0 ? Value(View(l)[2]) : algebra::composed(swizzle, number(0), View(l)[2]);
+  }
+  if (detail::inner_layout(l).rank() != 1) return l;
+  Values a;
+  a.push_back(l);
+  a.push_back(number(2));
+  return apply(Op::append_to, t, a);
+}
+/// Returns the table of the indices of a layout of rank 1 or 2, with row and column numbers.
+inline std::string layout_table(Value const& given) {
+  Tape t;
+  Value const l = pictured(given);
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
   std::size_t const width = std::to_string(detail::max_offset_of(l)).size() + 2;
   std::string out = to_text(l) + "\n    ";
@@ -128,17 +149,22 @@ inline std::string layout_table(Value const& l) {
   }
   return out + rule;
 }
-/// Returns a LaTeX (TikZ) document that draws a layout of rank 2, with each cell shaded by its index modulo
+namespace detail {
+/// Returns the lines with which a LaTeX (TikZ) drawing begins: rows go down, columns to the right, a cell takes 1 cm.
+inline std::string latex_head() {
+  return "\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
+         "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer sep=0pt}]\n\n";
+}
+}  // namespace detail
+/// Returns a LaTeX (TikZ) document that draws a layout of rank 1 or 2, with each cell shaded by its index modulo
 /// 8.
-inline std::string layout_latex(Value const& l) {
+inline std::string layout_latex(Value const& given) {
   static constexpr char const* shades[] = {"00", "40", "20", "60", "10", "50", "30", "70"};
   Tape t;
+  Value const l = pictured(given);
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
   auto at = [](long long m, long long n) { return "(" + std::to_string(m) + "," + std::to_string(n) + ")"; };
-  std::string out = "% Layout: " + to_text(l) +
-                    "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
-                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
-                    "sep=0pt}]\n\n";
+  std::string out = "% Layout: " + to_text(l) + "\n" + detail::latex_head();
   for (long long m = 0; m < rows; ++m) {
     for (long long n = 0; n < columns; ++n) {
       std::string const index = detail::element(t, l, detail::coordinate({m, n}));

@@ -52,9 +52,13 @@ template <int nodes_max, int steps_max, auto op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   Encoder e(sizeof...(T));
   ((encode<T>::into(e), e.take()), ...);
+  Planned<nodes_max, steps_max> p;
+  if (e.foreign() > 0) {
+    p.refusal = {Rule::foreign_operand, e.foreign(), int(sizeof...(T))};
+    return p;
+  }
   Tape tape(e.inputs());
   Value const result = apply(op, tape, e.args);
-  Planned<nodes_max, steps_max> p;
   write_plan(p, e, tape, result);
   return p;
 }

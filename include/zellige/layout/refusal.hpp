@@ -42,6 +42,8 @@ template <auto operation, long long target_extent, long long block_extent>
 ZELLIGE_HOST_DEVICE void the_block_does_not_divide_the_target_shape() = delete;
 template <auto operation, long long stride, long long factor>
 ZELLIGE_HOST_DEVICE void downcast_needs_a_mode_of_stride_1() = delete;
+template <auto operation, long long factor>
+ZELLIGE_HOST_DEVICE void downcast_needs_a_mode_of_stride_1_and_the_strides_are_run_time_numbers() = delete;
 template <auto operation, long long shift, long long other_shift>
 ZELLIGE_HOST_DEVICE void swizzles_of_different_shifts_cannot_be_merged() = delete;
 template <auto operation, long long bits, long long other_bits>
@@ -52,16 +54,22 @@ template <auto operation, long long start, long long moved_bits>
 ZELLIGE_HOST_DEVICE void the_slice_of_a_swizzled_layout_carries_into_its_bits() = delete;
 template <auto operation, long long rank, long long other_rank>
 ZELLIGE_HOST_DEVICE void a_coordinate_and_a_number_cannot_be_added() = delete;
-template <auto operation, long long value, long long zero>
-ZELLIGE_HOST_DEVICE void a_static_number_is_needed_here() = delete;
+template <auto operation>
+ZELLIGE_HOST_DEVICE void a_static_number_is_needed_here_in_place_of_a_run_time_number() = delete;
 template <auto operation, long long numerator, long long denominator>
 ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
+template <auto operation>
+ZELLIGE_HOST_DEVICE void division_of_a_run_time_number_by_zero() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
+template <auto operation, long long operand, long long operands>
+ZELLIGE_HOST_DEVICE void an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer() = delete;
 template <auto operation, long long operand, long long operands>
 ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed() = delete;
 template <auto operation, long long offset, long long needed>
 ZELLIGE_HOST_DEVICE void the_composed_layout_does_not_start_at_offset_0() = delete;
+template <auto operation>
+ZELLIGE_HOST_DEVICE void the_composed_layout_starts_at_a_run_time_offset_and_not_at_0() = delete;
 template <auto operation, long long reached, long long size>
 ZELLIGE_HOST_DEVICE void the_left_layout_of_the_composed_block_is_not_injective() = delete;
 template <auto operation, long long modes, long long needed>
@@ -138,6 +146,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     the_block_has_more_modes_than_the_target_shape<op, x, y>();
   else if constexpr (rule == Rule::tile_extent)
     the_block_does_not_divide_the_target_shape<op, x, y>();
+  else if constexpr (rule == Rule::recast_adjacent && x == unknown_number)
+    downcast_needs_a_mode_of_stride_1_and_the_strides_are_run_time_numbers<op, y>();
   else if constexpr (rule == Rule::recast_adjacent)
     downcast_needs_a_mode_of_stride_1<op, x, y>();
   else if constexpr (rule == Rule::swizzle_shift)
@@ -151,13 +161,19 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
   else if constexpr (rule == Rule::basis_sum)
     a_coordinate_and_a_number_cannot_be_added<op, x, y>();
   else if constexpr (rule == Rule::not_static)
-    a_static_number_is_needed_here<op, x, y>();
+    a_static_number_is_needed_here_in_place_of_a_run_time_number<op>();
+  else if constexpr (rule == Rule::divide_by_zero && x == unknown_number)
+    division_of_a_run_time_number_by_zero<op>();
   else if constexpr (rule == Rule::divide_by_zero)
     division_by_zero<op, x, y>();
   else if constexpr (rule == Rule::not_a_layout)
     an_operand_is_of_the_wrong_kind<op, x, y>();
+  else if constexpr (rule == Rule::foreign_operand)
+    an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer<op, x, y>();
   else if constexpr (rule == Rule::composed_operand)
     an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed<op, x, y>();
+  else if constexpr (rule == Rule::composed_offset && x == unknown_number)
+    the_composed_layout_starts_at_a_run_time_offset_and_not_at_0<op>();
   else if constexpr (rule == Rule::composed_offset)
     the_composed_layout_does_not_start_at_offset_0<op, x, y>();
   else if constexpr (rule == Rule::composed_overlap)

@@ -32,9 +32,10 @@ enum class Rule : signed char {
   swizzle_mask,       // x, y: the masks
   swizzle_carry,      // x: index where the slice starts, y: the bits that the slice moves
   basis_sum,          // x, y: the ranks of the summands
-  not_static,         // x: the value (0 if unknown), y: 0
+  not_static,         // x: the value, or unknown_number, y: 0
   divide_by_zero,     // x: numerator, y: 0
   not_a_layout,       // x, y: the operation or kinds of the operands, as numbers
+  foreign_operand,    // x: the operand's number, counted from 1, y: the number of operands
   composed_operand,   // x: the operand's number, counted from 1, y: the number of operands
   composed_offset,    // x: the offset, y: 0
   composed_overlap,   // x: indices reached, y: size of the left layout of the composed one
@@ -57,6 +58,9 @@ enum class Rule : signed char {
   gmma_extent,        // x: extent of the tile, y: the extent that the wgmma descriptor needs
   gmma_stride,        // x: stride of the tile, y: the stride that the wgmma descriptor needs
 };
+
+/// In place of a number of a refusal: it is known only at run time.
+inline constexpr long long unknown_number = -9223372036854775807LL - 1;
 
 /// Returns the message of a rule: one sentence, in which the caller replaces {x} and {y} by the two numbers
 /// of a refusal.
@@ -125,6 +129,8 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "{x} is divided by {y}";
     case Rule::not_a_layout:
       return "an operand is of the wrong kind ({x}, {y})";
+    case Rule::foreign_operand:
+      return "operand {x} of {y} is neither a layout, nor a tuple, nor an integer";
     case Rule::composed_operand:
       return "operand {x} of {y} is a composed layout, and the operation takes only uncomposed layouts there";
     case Rule::composed_offset:

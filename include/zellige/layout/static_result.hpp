@@ -74,6 +74,7 @@ template <auto op, class... T>
 ZELLIGE_ALGEBRA constexpr StaticResult static_result() {
   Encoder e(sizeof...(T));
   ((encode<T>::into(e), e.take()), ...);
+  if (e.foreign() > 0) return {Outcome::refused, {Rule::foreign_operand, e.foreign(), int(sizeof...(T))}, {}, {}};
   Tape t(0);
   Value const r = apply(op, t, e.args);
   return static_result(r, t);

@@ -17,7 +17,8 @@ namespace zellige {
 inline std::string to_text(Refusal r) {
   std::string text = sentence(r.rule);
   for (auto [name, n] : {std::pair{"{x}", r.x}, std::pair{"{y}", r.y}}) {
-    if (auto at = text.find(name); at != std::string::npos) text.replace(at, 3, std::to_string(n));
+    if (auto at = text.find(name); at != std::string::npos)
+      text.replace(at, 3, n == unknown_number ? "a run-time number" : std::to_string(n));
   }
   return text;
 }

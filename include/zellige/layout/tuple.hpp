@@ -165,6 +165,10 @@ template <int rank_of_the_coordinate, int rank_of_the_layout>
 ZELLIGE_HOST_DEVICE constexpr void coordinate_and_layout_differ_in_rank() = delete;
 template <int coordinates, int modes>
 ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
+template <int modes>
+ZELLIGE_HOST_DEVICE constexpr void a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers() = delete;
+template <int coordinates>
+ZELLIGE_HOST_DEVICE constexpr void the_shape_is_neither_a_number_nor_a_tuple_of_numbers() = delete;
 
 template <int I, class T>
 requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cvref_t<T>>) ZELLIGE_HOST_DEVICE
@@ -208,6 +212,19 @@ ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>&& t) {
   } else {
     return mode_is_out_of_range<I, int(sizeof...(T))>(), Int<1>{};
   }
+}
+
+/// Returns the number t: an integer counts as a tuple of one mode, so I must be 0.
+template <int I, class T>
+requires(!tuple_like<T> && !requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr T get(T const& t) {
+  static_assert(I == 0, "get<I>: a number has only mode 0");
+  return t;
+}
+/// Returns a reference to the run-time number t, which may be written.
+template <int I, dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T& get(T& t) {
+  static_assert(I == 0, "get<I>: a number has only mode 0");
+  return t;
 }
 
 template <class... T>

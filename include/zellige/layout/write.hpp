@@ -52,6 +52,16 @@ struct stream_sink {
 
 template <class T>
 inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
+/// True for a class of numbers, such as half_t or int4b_t: it converts to float. One that computes as an integer converts
+/// to an integer, too.
+template <class T>
+inline constexpr bool is_number_class_v = __is_class(T) && requires(T const& t) {
+  static_cast<float>(t);
+};
+template <class T>
+inline constexpr bool is_integer_class_v = is_number_class_v<T>&& requires(T const& t) {
+  requires dynamic_integer<decltype(+t)>;
+};
 /// True if T is a type of this library that `write` prints.
 template <class T>
 inline constexpr bool has_a_text =
@@ -154,7 +164,9 @@ ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
     s.text("smem_ptr[");
     write(s, +T::flag_bits);
     s.text("b](unset)");
-  } else if constexpr (requires { static_cast<float>(t); }) {
+  } else if constexpr (is_integer_class_v<T>) {
+    write(s, +t);
+  } else if constexpr (is_number_class_v<T>) {
     s.real(double(static_cast<float>(t)));
   } else {
     s.other(t);
@@ -168,7 +180,7 @@ concept written_number = dynamic_integer<T> || is_fraction_v<T>;
 }  // namespace detail
 /// True if print(T) is defined here: the library's types, tuples and numbers.
 template <class T>
-concept written = detail::has_a_text<T> || is_tuple_v<T> || detail::written_number<T>;
+concept written = detail::has_a_text<T> || is_tuple_v<T> || detail::written_number<T> || detail::is_number_class_v<T>;
 
 /// Prints t in CuTe's notation with printf, on host or device.
 template <written T>

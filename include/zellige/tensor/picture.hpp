@@ -1,9 +1,8 @@
-// Draws layouts, tiled copies and tiled MMAs as SVG or LaTeX (TikZ). Host only.
+// Draws layouts, tiled copies and tiled MMAs as SVG. Host only.
 //
 //   print_svg(layout)          a rank-2 layout: each cell shows its index, shaded by the index modulo 8
 //   print_svg(tiled_copy)      source and destination: each cell shows the thread and value of an element, as T3 and V1
 //   print_svg(tiled_mma)       A to the left of C, and B above C, with the thread and value of each element
-//   print_latex(...)           the same for tiled copies and tiled MMAs
 //
 // A tiled copy is anything with get_layoutS_TV() and get_layoutD_TV(); a tiled MMA has get_layoutA_TV(),
 // get_layoutB_TV() and get_layoutC_TV().
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 #include <zellige/layout/print.hpp>
+#include <zellige/tensor/latex.hpp>
 #include <zellige/tensor/tensor.hpp>
 
 namespace zellige {
@@ -36,11 +36,12 @@ inline CellGrid empty_grid(std::string const& title, int rows, int columns) {
   g.cells.resize(std::size_t(rows) * std::size_t(columns));
   return g;
 }
-/// Returns the drawing of a rank-2 layout as a grid: each cell shows its index, coloured by the index modulo
-/// 8.
+/// Returns the drawing of a layout of rank 2 as a grid: each cell shows its index, coloured by the index modulo 8.
 template <class L>
 CellGrid grid_of_layout(L const& l) {
   static_assert(L::rank == 2, "print_svg(layout): only layouts of 2 modes are drawn as a grid");
+  if constexpr (requires { as_position_independent_swizzle_layout(l); })
+    return grid_of_layout(as_position_independent_swizzle_layout(l));
   CellGrid g = empty_grid(to_text(l), int(size<0>(l)), int(size<1>(l)));
   for (int m = 0; m < g.rows; ++m) {
     for (int n = 0; n < g.columns; ++n) {
@@ -105,48 +106,7 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
          "\" font-family=\"monospace\" text-anchor=\"middle\">\n" + body + "</svg>\n";
 }
-/// Returns a drawing, which consists of the given grids, as a LaTeX (TikZ) document.
-inline std::string grids_latex(std::vector<CellGrid> const& grids) {
-  static constexpr char const* colours[] = {"blue!30", "green!30", "yellow!40", "red!30",
-                                            "blue!15", "green!15", "yellow!20", "red!15"};
-  std::string out =
-      "\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
-      "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
-      "sep=0pt}]\n";
-  auto at = [](int m, int n) { return "(" + std::to_string(m) + "," + std::to_string(n) + ")"; };
-  for (CellGrid const& g : grids) {
-    out += "% " + g.title + "\n";
-    for (int m = 0; m < g.rows; ++m) {
-      for (int n = 0; n < g.columns; ++n) {
-        Cell const& c = g.cell(m, n);
-        out += std::string("\\node[fill=") + (c.colour < 0 ? "white" : colours[c.colour]) + "] at " +
-               at(g.at_row + m, g.at_column + n) + " {\\shortstack{" + c.upper +
-               (c.lower.empty() ? "" : " \\\\ " + c.lower) + "}};\n";
-      }
-    }
-    out += "\\draw[color=black,thick,shift={(-0.5,-0.5)}] " + at(g.at_row, g.at_column) + " grid " +
-           at(g.at_row + g.rows, g.at_column + g.columns) + ";\n";
-    for (int m = 0; m < g.rows; ++m)
-      out += "\\node at " + at(g.at_row + m, g.at_column - 1) + " {\\Large{\\texttt{" + std::to_string(m) + "}}};\n";
-    for (int n = 0; n < g.columns; ++n)
-      out += "\\node at " + at(g.at_row - 1, g.at_column + n) + " {\\Large{\\texttt{" + std::to_string(n) + "}}};\n";
-  }
-  return out + "\\end{tikzpicture}\n\\end{document}\n";
-}
 
-/// True for a tiled copy: any type with layouts of source and destination.
-template <class T>
-concept copies_tiles = requires(T const& t) {
-  t.get_layoutS_TV();
-  t.get_layoutD_TV();
-};
-/// True for a tiled MMA: any type with layouts of A, B and C.
-template <class T>
-concept multiplies_tiles = requires(T const& t) {
-  t.get_layoutA_TV();
-  t.get_layoutB_TV();
-  t.get_layoutC_TV();
-};
 /// Returns the grids that draw a tiled copy: source and destination next to each other.
 template <copies_tiles T>
 std::vector<CellGrid> grids_of(T const& t) {
@@ -171,8 +131,6 @@ std::vector<CellGrid> grids_of(T const& t) {
   b.at_column = c.at_column = k + 3;
   return {a, b, c};
 }
-template <class T>
-concept tiling = copies_tiles<T> || multiplies_tiles<T>;
 }  // namespace detail
 
 /// Returns an SVG document that draws a rank-2 layout.
@@ -185,18 +143,8 @@ template <detail::tiling T>
 std::string svg_text(T const& t) {
   return detail::grids_svg(detail::grids_of(t));
 }
-/// Returns a LaTeX (TikZ) document that draws a tiled copy or tiled MMA.
-template <detail::tiling T>
-std::string latex_text(T const& t) {
-  return detail::grids_latex(detail::grids_of(t));
-}
 /// Prints an SVG document that draws a layout, tiled copy or tiled MMA to standard output.
 template <class T>
 requires(layout_like<T> || detail::tiling<T>) void print_svg(T const& t) { std::fputs(svg_text(t).c_str(), stdout); }
-/// Prints a LaTeX (TikZ) document that draws a tiled copy or tiled MMA to standard output.
-template <detail::tiling T>
-void print_latex(T const& t) {
-  std::fputs(latex_text(t).c_str(), stdout);
-}
 
 }  // namespace zellige

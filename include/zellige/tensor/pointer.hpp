@@ -94,6 +94,7 @@ struct tmem_ptr {
 
   unsigned addr_ = 0;
 
+  ZELLIGE_HOST_DEVICE constexpr tmem_ptr(unsigned address = 0) : addr_(address) {}
   ZELLIGE_HOST_DEVICE constexpr unsigned get() const { return addr_; }
   template <class U = T>
   ZELLIGE_HOST_DEVICE constexpr value_type operator*() const {

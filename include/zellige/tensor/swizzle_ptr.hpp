@@ -128,6 +128,8 @@ namespace detail {
 /// Returns a swizzle of byte addresses converted to a swizzle of indices of elements of `bits` bits.
 template <int bits, class Sw>
 ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
+  static_assert(bits % 8 == 0 || 8 % bits == 0,
+                "as_position_independent_swizzle_layout: a swizzle of bytes is no swizzle of elements of so many bits");
   if constexpr (bits >= 8)
     return upcast<bits / 8>(swizzle);
   else
@@ -140,7 +142,7 @@ ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
 template <class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_layout(
     ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
-  return make_composed_layout(detail::swizzle_of_elements<Bits>(layout.layout_a()), Int<0>{}, layout.layout_b());
+  return composition(detail::swizzle_of_elements<Bits>(layout.layout_a()), layout.layout_b());
 }
 
 }  // namespace zellige

@@ -17,7 +17,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
   if (!s.is || s.waits) return t.refused(Rule::composed_operand, 1, 1);
-  if (!s.start.is(0)) return t.refused(Rule::composed_offset, s.start.v, 0);
+  if (!s.start.is(0)) return t.refused(Rule::composed_offset, t.known(s.start), 0);
   Value inverse;
   if (right)
     inverse = right_inverse(t, s.layout);

@@ -73,6 +73,11 @@ ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes
     covered = t.mul(n.d, n.s);
     modes.erase(smallest);
   }
+  // An empty layout has no copies below 0: 0 / 0 is 0 here.
+  if (covered.is(0) && product_of(t, cotarget).is(0)) {
+    result.count = 0;
+    return result.push_back({-1, ValueKind::layout, fixed(0), fixed(0), 0});
+  }
   Value beyond;
   if (nothing_covered)
     beyond = coalesce_shape(t, cotarget);

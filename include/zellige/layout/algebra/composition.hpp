@@ -64,20 +64,33 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
+/// Returns the number of elements that the modes of B step, together, into mode `place` of A; 0 if none steps there.
+ZELLIGE_ALGEBRA constexpr Num digit_of(Reached const& r, Path e, int place) {
+  for (Reach const& d : r.digits) {
+    if (d.e == e && d.place == place) return d.digit;
+  }
+  return fixed(0);
+}
 /// Makes the overlap check of composition(A, B). Each mode of B contributes coordinate * stride to an index
 /// into A. Refuses the operation if the contributions of all modes can add up to the extent of a mode of A,
-/// and so carry into the next one, or if the strides of B's modes differ in sign. Checks those modes of B
+/// and so carry into the next one, or if the strides of B's modes differ in sign. Where the next mode of A continues
+/// this one (it would be merged with it if the numbers were known), a carry changes nothing; it adds to what the modes
+/// of B step into the next one. Checks those modes of B
 /// whose strides are multiples of the basis element with path e or, if e is 0, integers; r has their steps
 /// (note_step, note_digit). `a` lists the modes of A or, if e is not 0, those within the mode that e selects.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
-    for (Reach const& d : r.digits) {
-      if (d.e != e) continue;
-      Num const extent = a.data[d.place].s;
-      t.require(t.lt(d.digit, extent), Rule::composition_overlap, d.digit, extent);
+    Num carry = fixed(0), one_mode = fixed(1);
+    for (int place = 0; place + 1 < a.count; ++place) {
+      ValueNode const &mode = a.data[place], &next = a.data[place + 1];
+      Num const continues = mode.e == next.e ? t.eq(t.mul(mode.s, mode.d), next.d) : fixed(0);
+      one_mode = t.both(one_mode, continues);
+      Num const reach = t.add(digit_of(r, e, place), carry), fits = t.lt(reach, mode.s);
+      t.require(t.either(fits, continues), Rule::composition_overlap, reach, mode.s);
+      carry = fits.is(1) || continues.is(0) ? fixed(0) : t.div(reach, t.max(mode.s, fixed(1)));
     }
-    t.require(t.le(fixed(0), t.mul(s.min, s.max)), Rule::composition_signs, s.min, s.max);
+    t.require(t.either(t.le(fixed(0), t.mul(s.min, s.max)), one_mode), Rule::composition_signs, s.min, s.max);
   }
 }
 

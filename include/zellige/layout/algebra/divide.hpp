@@ -35,7 +35,10 @@ ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<V
   if (modes.count != 1 || !modes.data[0].d.is(1))
     return append_composed(t, l, bundle(ValueKind::layout, tile, remaining), false, out);
   out.push_back({2, ValueKind::layout, {}, {}, 0});
-  append_composed(t, l, tile, false, out);
+  if (tile.is_leaf() && tile.root().s.is(0))
+    out.push_back({-1, ValueKind::layout, fixed(0), fixed(0), 0});  // an empty tile
+  else
+    append_composed(t, l, tile, false, out);
   append_composed(t, l, remaining, true, out);
 }
 /// Appends logical_divide(l, tiler) to `out`. The tiler is a layout, a number, `_` (the mode is not divided),

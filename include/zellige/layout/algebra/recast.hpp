@@ -33,7 +33,7 @@ ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
     ValueNode const& m = l.nodes[i];
     if (m.kids < 0 && m.d.is(1) && (split < 0 || l.nodes[split].s.is(1))) split = i;
   }
-  if (split < 0 && n != 1) return t.refused(Rule::recast_adjacent, leaves_of(l)[0].d.v, n);
+  if (split < 0 && n != 1) return t.refused(Rule::recast_adjacent, t.known(leaves_of(l)[0].d), n);
   for (int i = 0; i < l.nodes.size(); ++i) {
     ValueNode& m = l.nodes[i];
     if (m.kids >= 0) continue;

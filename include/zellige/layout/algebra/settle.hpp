@@ -147,7 +147,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
 ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
-  if (s.is && !s.waits && !s.swizzles() && !s.start.is(0)) return t.refused(Rule::composed_offset, s.start.v, 0);
+  if (s.is && !s.waits && !s.swizzles() && !s.start.is(0)) return t.refused(Rule::composed_offset, t.known(s.start), 0);
   if (!s.is_simple()) return t.refused(Rule::composed_operand, 1, 1);
   return s.layout;
 }

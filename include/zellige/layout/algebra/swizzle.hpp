@@ -98,6 +98,12 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, boo
   if (b.base < 0) b.bits = b.bits + b.base < 0 ? 0 : b.bits + b.base, b.base = 0;
   return swizzle_value(b);
 }
+/// Returns a swizzle of byte addresses as a swizzle of indices of elements of `bits` bits. Refused unless a byte holds a
+/// power of two of elements, or an element takes a power of two of bytes.
+ZELLIGE_ALGEBRA constexpr Value swizzle_of_elements(Tape& t, View s, long long bits) {
+  if (bits <= 0 || (bits % 8 != 0 && 8 % bits != 0)) return t.refused(Rule::not_divisible, bits, 8);
+  return recast_swizzle(t, s, bits < 8 ? 8 / bits : bits / 8, bits >= 8);
+}
 
 /// Returns true if the layout maps each bit of its argument to a different bit of the index: extents and
 /// strides are powers of two, and no two modes share a bit. Such a layout commutes with xor.

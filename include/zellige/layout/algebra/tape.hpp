@@ -129,12 +129,12 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr Num div(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {a.v / b.v, 0};
-    if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
+    if (known_zero(b)) return refuse(Rule::divide_by_zero, known(a), 0), fixed(0);
     return a.is(0) ? fixed(0) : binary(Arith::div, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num mod(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {a.v % b.v, 0};
-    if (known_zero(b)) return refuse(Rule::divide_by_zero, a.v, 0), fixed(0);
+    if (known_zero(b)) return refuse(Rule::divide_by_zero, known(a), 0), fixed(0);
     return a.is(0) || b.is(1) || b.is(-1) ? fixed(0) : binary(Arith::mod, a, b);
   }
   ZELLIGE_ALGEBRA constexpr Num min(Num a, Num b) {
@@ -186,6 +186,7 @@ class Tape {
   /// Returns a / b, rounded up, for positive b.
   ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {(a.v + b.v - 1) / b.v, 0};
+    if (known_zero(b)) return refuse(Rule::divide_by_zero, known(a), 0), fixed(0);
     return div(sub(add(a, b), fixed(1)), b);
   }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
@@ -205,8 +206,11 @@ class Tape {
   /// Records a broken rule with the numbers x and y, unless one was recorded before. The operation may
   /// continue, but its result is meaningless.
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
+    if (rule == Rule::not_static && symbolic_) x = unknown_number;
     if (!refusal_) refusal_ = {rule, x, y};
   }
+  /// Returns the value of n for a refusal, or unknown_number.
+  ZELLIGE_ALGEBRA constexpr long long known(Num n) const { return n.is_static() || !symbolic_ ? n.v : unknown_number; }
   /// Records a broken rule, as refuse() does, and returns nothing(), the Value that denotes no result.
   ZELLIGE_ALGEBRA constexpr Value refused(Rule rule, long long x, long long y) {
     refuse(rule, x, y);
