@@ -5,13 +5,14 @@ import types
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_backend, torch_part  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch import execute  # noqa: E402
 
 
 @pytest.fixture
 def parts(monkeypatch):
     """Parts as they are made; on the CPU, too, they are called at once."""
-    made, plan = [], torch_part.Part.plan
+    made, plan = [], execute.part.Part.plan
 
     def direct(self, *arguments):
         program = plan(self, *arguments)
@@ -26,7 +27,7 @@ def parts(monkeypatch):
         made.append(self)
         return program
 
-    monkeypatch.setattr(torch_part.Part, "plan", direct)
+    monkeypatch.setattr(execute.part.Part, "plan", direct)
     torch._dynamo.reset()
     return made
 
@@ -142,10 +143,10 @@ def test_a_cache_is_changed_where_it_lies(parts):
 
 
 def test_around_the_parts_are_functions_alone(parts, monkeypatch):
-    from zellige import torch_around
+    from zellige.torch.execute import direct
 
-    modules, straighten = [], torch_around.straighten
-    monkeypatch.setattr(torch_around, "straighten", lambda module: (straighten(module), modules.append(module)))
+    modules, straighten = [], direct.straighten
+    monkeypatch.setattr(direct, "straighten", lambda module: (straighten(module), modules.append(module)))
 
     def function(x, w):
         y = torch.nn.functional.conv2d(torch.relu(x) * 2, w)
@@ -214,12 +215,12 @@ def test_strides_of_dimensions_of_one_element_are_the_declared_ones():
     """If a program's own strides differ."""
     output = types.SimpleNamespace(shape=(1, 8, 16), strides=(16, 16, 1))
     part = types.SimpleNamespace(program=types.SimpleNamespace(outputs=[output]), which=[0, 0], shapes=[(8, 16), (1, 8, 16)], strides=[(16, 1), (200, 16, 1)])
-    assert torch_part.Part._strides_of(part, 0) == (200, 16, 1)
+    assert execute.part.Part._strides_of(part, 0) == (200, 16, 1)
     part.shapes = [(8, 16), (8, 1, 16)]
-    assert torch_part.Part._strides_of(part, 0) == (16, 16, 1)
+    assert execute.part.Part._strides_of(part, 0) == (16, 16, 1)
     made = torch.empty_strided((8, 16), (16, 1))
-    assert torch_part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
-    assert torch_part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
+    assert execute.part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
+    assert execute.part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
 
 
 def test_an_argument_in_another_layout_is_a_programs_copy(parts):

@@ -14,12 +14,12 @@ from rewrites import REWRITES, law  # noqa: E402
 
 # files that change graphs without a rewrite of operators
 UNCOUNTED = {
-    "torch_around.py": "replaces calls of submodules by their operators",
-    "torch_parts.py": "recreates views where they are read",
-    "torch_take.py": "inlines what is not taken",
+    "execute/direct.py": "replaces calls of submodules by their operators",
+    "partition/convex.py": "recreates views where they are read",
+    "partition/taking.py": "inlines what is not taken",
 }
 CHANGES = {"replace_all_uses_with", "update_arg", "replace_input_with"}  # methods by which a graph is changed
-PACKAGE = pathlib.Path(zellige.__file__).parent
+PACKAGE = pathlib.Path(zellige.__file__).parent / "torch"
 ALL = "ZELLIGE_ALL" in os.environ
 HOLDING, BROKEN, EMULATED = (40, 40, 3) if ALL else (3, 1, 0)
 
@@ -41,7 +41,7 @@ def test_a_rewrite_whose_condition_is_broken_is_not_applied(rewrite):
 @functools.cache
 def calls():
     """Returns (file, name of a method or function of a module, call) for the calls of such in the package."""
-    walked = [(path.name, call) for path in sorted(PACKAGE.glob("*.py")) for call in ast.walk(ast.parse(path.read_text()))]
+    walked = [(str(path.relative_to(PACKAGE)), call) for path in sorted(PACKAGE.rglob("*.py")) for call in ast.walk(ast.parse(path.read_text()))]
     found = [(file, call) for file, call in walked if isinstance(call, ast.Call) and isinstance(call.func, (ast.Attribute, ast.Name))]
     return [(file, call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id, call) for file, call in found]
 

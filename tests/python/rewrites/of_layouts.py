@@ -5,7 +5,7 @@ import contextlib
 import unittest.mock
 
 import torch
-from zellige import torch_convolutions
+from zellige.torch.measure import convolution_kernels
 
 from .law import Rewrite
 
@@ -14,20 +14,20 @@ LAST = torch.channels_last
 
 
 def as_on_a_gpu():
-    return unittest.mock.patch.object(torch_convolutions, "DEVICE", "cpu")
+    return unittest.mock.patch.object(convolution_kernels, "DEVICE", "cpu")
 
 
 @contextlib.contextmanager
 def where_it_saves_time():
     """As if convolutions had been measured: channels-last is faster by more than copies cost."""
-    with as_on_a_gpu(), unittest.mock.patch.object(torch_convolutions, "us", lambda node, deadline: (100.0, 1.0)):
+    with as_on_a_gpu(), unittest.mock.patch.object(convolution_kernels, "us", lambda node, deadline: (100.0, 1.0)):
         yield
 
 
 @contextlib.contextmanager
 def where_biases_are_added():
     """As with cuDNN, which adds no bias."""
-    with unittest.mock.patch.object(torch_convolutions, "adds_bias", lambda node: node.args[2] is not None):
+    with unittest.mock.patch.object(convolution_kernels, "adds_bias", lambda node: node.args[2] is not None):
         yield
 
 

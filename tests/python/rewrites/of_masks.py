@@ -12,7 +12,7 @@ LOW = -1e31  # far below 0
 STEPS = 16  # each operator of the library's reference rounds, where torch's attention does not
 
 
-# ---- torch_masks.py ----
+# ---- rewrites/masks.py ----
 
 
 def band(draw, rows, columns):
@@ -105,7 +105,7 @@ def not_by_sum(draw):
 
 def heads(draw, dtype=None, queries=None, values=None, special=False):
     """Returns q, k, v of shape (batch, heads, queries, size), with the same or another number of keys. There are several heads,
-    as a matmul of one is no batched one (torch_spelled.py)."""
+    as a matmul of one is no batched one (rewrites/spellings.py)."""
     batch, count, (keys, size) = draw.number(1, 3), draw.number(2, 3), draw.shape(2, 2, 6)
     queries = keys if draw.chance() else draw.extent(2, 6) if queries is None else queries
     of = lambda n, size, special=False: draw.tensor(batch, count, n, size, dtype=dtype, special=special)  # noqa: E731
@@ -130,7 +130,7 @@ def attention_by_another_mask(draw):
     ]))  # fmt: skip
 
 
-# ---- torch_attention.py ----
+# ---- rewrites/attention.py ----
 
 
 def hidden(scores, value=-math.inf):
@@ -236,7 +236,7 @@ def copied(draw, returned=False):
     return function, (q, k, v)
 
 
-# ---- aten_attention.py ----
+# ---- import_/attention.py ----
 
 
 def chain(draw, factors=None):

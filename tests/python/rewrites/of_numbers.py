@@ -7,7 +7,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- torch_numbers.py ----
+# ---- rewrites/numbers.py ----
 
 
 def embedding(draw):
@@ -118,7 +118,7 @@ def product_that_broadcasts_the_pairs(draw):
     return function, (draw.tensor(1, size, 2, dtype=torch.float32), draw.tensor(rows, size, 2, dtype=torch.float32))
 
 
-# ---- torch_around.py ----
+# ---- execute/direct.py ----
 
 _BOUND = (lambda x, i: x.cumsum(0), lambda x, i: torch.roll(x, 1, 0), lambda x, i: x.sort(-1).values, lambda x, i: torch.fmod(x, 0.7),
           lambda x, i: torch.where(x > 0, x, 2.0), lambda x, i: torch.std(x, 0, correction=0), lambda x, i: x.round(decimals=1),

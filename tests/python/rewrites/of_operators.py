@@ -101,7 +101,7 @@ def variance_of_one(draw):
     return lambda x: torch.var(x, -1, correction=1) + 1, (draw.tensor(draw.extent(), 1),)
 
 
-# ---- torch_decompositions.py ----
+# ---- import_/decompositions.py ----
 
 
 def variance_and_mean(draw):
@@ -159,7 +159,7 @@ def filling_tensor_of_another_dtype(draw):
     return function, (x, m, v.double())
 
 
-# ---- torch_constants.py, torch_in_place.py, aten_declared.py ----
+# ---- rewrites/folding.py, rewrites/in_place.py, import_/declared.py ----
 
 
 def constant(draw):

@@ -7,7 +7,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- aten_rows.py ----
+# ---- import_/rows.py ----
 
 
 def after_a_matmul(draw, *operators, special=None):
@@ -59,7 +59,7 @@ def by_more_than_rows(draw):
     )
 
 
-# ---- aten_rotary.py ----
+# ---- import_/rotary.py ----
 
 
 def pairs(draw, interleaved=None):
@@ -137,7 +137,7 @@ def no_rotated_pairs(draw):
     ])()  # fmt: skip
 
 
-# ---- torch_short_sums.py ----
+# ---- rewrites/short_sums.py ----
 
 
 def short_sum(draw, count=None, width=None, dims=1):

@@ -9,7 +9,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- torch_spelled.py ----
+# ---- rewrites/spellings.py ----
 
 
 def extreme(draw, both=False):
@@ -80,7 +80,7 @@ def single(draw, batch=1, alphas=(1, 0.5, 2)):
     return lambda b, x, y: torch.baddbmm(b, x, y, beta=beta, alpha=alpha), (bias, x, y)
 
 
-# ---- torch_ranges.py ----
+# ---- rewrites/ranges.py ----
 
 
 def expert_indices(draw, count=None):
@@ -123,7 +123,7 @@ def not_narrow(draw):
     return narrow(draw, rows=20) if draw.chance() else narrow(draw, extra=lambda s, i: (s, i))
 
 
-# ---- torch_counts.py ----
+# ---- rewrites/counts.py ----
 
 
 def counts(draw, bins=None, low=0, descending=False, sort=True):
@@ -145,7 +145,7 @@ def no_counts(draw):
     return counts(draw, bins=1) if kind == 0 else counts(draw, low=-1) if kind == 1 else counts(draw, descending=True) if kind == 2 else counts(draw, sort=False)
 
 
-# ---- torch_permuted.py ----
+# ---- rewrites/permutations.py ----
 
 
 def permuted(draw, inverse=None, between=None):

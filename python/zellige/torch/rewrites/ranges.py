@@ -1,0 +1,142 @@
+"""Knows bounds of integers in a torch graph, and replaces what they decide. Models of experts choose these by topk, whose
+indices are less than the number of experts.
+
+    upper_bound(x)      the number below which the integers of a node are; they are not negative. None: nothing is known
+    decided(graph)      where(i >= n, a, b)  ->  b;   clamp(i, 0, n - 1)  ->  i;   with i < n known
+    narrow(graph)       sort(i)  ->  sort(i.to(int8)), if only indices of the sorted numbers are read, and searches in them
+
+Sorts and searches of narrow integers take torch's kernels a fraction of the time: a pass for every four bits.
+"""
+
+import operator
+
+import torch
+
+from ..applications import applied
+from ..import_.views import VIEWS
+
+aten = torch.ops.aten
+
+SORTS = (aten.sort.default, aten.sort.stable)
+LIMITS = {torch.int8: 1 << 7, torch.int16: 1 << 15, torch.int32: 1 << 31}
+EXACT = LIMITS | {torch.int64: 1 << 63, torch.float32: 1 << 24}  # smaller numbers are exact
+SMALL = 128  # shorter vectors are sorted by comparisons, whose time does not depend on the dtype
+# by comparison with a number n, its value where integers are less than m: at least 0, and less than m
+_COMPARISONS = {
+    aten.ge.Scalar: lambda m, n: True if n <= 0 else False if n >= m else None,
+    aten.gt.Scalar: lambda m, n: True if n < 0 else False if n >= m - 1 else None,
+    aten.lt.Scalar: lambda m, n: False if n <= 0 else True if n >= m else None,
+    aten.le.Scalar: lambda m, n: False if n < 0 else True if n >= m - 1 else None,
+    aten.eq.Scalar: lambda m, n: False if n < 0 or n >= m else None,
+    aten.ne.Scalar: lambda m, n: True if n < 0 or n >= m else None,
+}
+
+
+def upper_bound(x):
+    """Returns a number that the elements of x are below, if they are known to be integers from 0 on; else None."""
+    if x.target is operator.getitem and x.args[0].target in (*SORTS, aten.topk.default):
+        of = x.args[0]
+        if x.args[1] == 0:  # the numbers themselves
+            return upper_bound(of.args[0])
+        value = of.args[0].meta["val"]
+        return value.shape[_dimension(of)] if value.ndim else None
+    if x.target in VIEWS:
+        return upper_bound(x.args[0])
+    if x.target is aten._to_copy.default:
+        dtype, found = x.meta["val"].dtype, upper_bound(x.args[0])
+        return found if found is not None and found <= EXACT.get(dtype, 0) else None
+    return None
+
+
+def _dimension(n) -> int:
+    if n.target is aten.topk.default:
+        return n.args[2]
+    return n.kwargs.get("dim", -1) if n.target is aten.sort.stable else n.args[1]
+
+
+def decided(graph) -> None:
+    """Replaces selections and limits that known bounds decide, in place."""
+    for n in list(graph.nodes):
+        made = None
+        if n.target is aten.where.self:
+            condition = _decision(n.args[0])
+            made = None if condition is None else n.args[1 if condition else 2]
+        elif n.target is aten.masked_fill.Scalar and _decision(n.args[1]) is False:
+            made = n.args[0]
+        elif n.target is aten.clamp.default:
+            x, low, high = (*n.args, None, None)[:3]
+            m = upper_bound(x)
+            if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1):
+                made = x
+        if made is not None and _same_layout(made.meta.get("val"), n.meta["val"]) and not returned(n):
+            applied("selection that bounds decide")
+            n.replace_all_uses_with(made)
+    graph.eliminate_dead_code()
+
+
+def returned(n) -> bool:
+    """Returns true if the graph returns n, or a view of it. Then n has memory of its own, which its caller may change."""
+    return any(u.op == "output" or u.target in VIEWS and returned(u) for u in n.users)
+
+
+def _decision(condition):
+    """Returns the value of all elements of a condition; None if it is not known."""
+    while condition.target in VIEWS:
+        condition = condition.args[0]
+    if condition.target is aten.logical_not.default:
+        value = _decision(condition.args[0])
+        return None if value is None else not value
+    if condition.target not in _COMPARISONS:
+        return None
+    x, number = condition.args
+    m = upper_bound(x)
+    return None if m is None else _COMPARISONS[condition.target](m, number)
+
+
+def _same_layout(x, y) -> bool:
+    return isinstance(x, torch.Tensor) and x.shape == y.shape and x.dtype == y.dtype and x.stride() == y.stride()
+
+
+def narrow(graph) -> None:
+    """Lets sorts of bounded int64 vectors sort narrower integers, in place."""
+    for n in list(graph.nodes):
+        if n.target not in SORTS or n.args[0].meta["val"].dtype != torch.int64 or n.args[0].meta["val"].ndim != 1:
+            continue
+        m, values = upper_bound(n.args[0]), [u for u in n.users if u.target is operator.getitem and u.args[1] == 0]
+        dtype = next((d for d, limit in LIMITS.items() if m is not None and m <= limit), None)
+        searches = {u: _bounds(u, v) for v in values for u in v.users}
+        fits = dtype is not None and all(of is not None and of.meta["val"].numel() <= LIMITS[dtype] for of in searches.values())
+        if not fits or n.args[0].meta["val"].numel() <= SMALL:
+            continue
+        applied("sort of narrow integers")
+        with graph.inserting_before(n):
+            x = _narrowed(graph, n.args[0], dtype)
+        n.replace_input_with(n.args[0], x)
+        n.meta["val"] = (n.meta["val"][0].to(dtype), n.meta["val"][1])
+        for v in values:
+            v.meta["val"] = v.meta["val"].to(dtype)
+        for search, of in searches.items():
+            search.replace_input_with(of, _like(graph, of, dtype))
+    graph.eliminate_dead_code()
+
+
+def _bounds(search, values):
+    """Returns the numbers that a node searches in the sorted `values`, if it is a search for arange(n); else None."""
+    if search.target is not aten.searchsorted.Tensor or search.args[0] is not values:
+        return None
+    of = search.args[1]
+    return of if isinstance(of, torch.fx.Node) and of.target is aten.arange.default and of.meta["val"].dtype == torch.int64 else None
+
+
+def _narrowed(graph, x, dtype):
+    made = graph.call_function(aten._to_copy.default, (x,), {"dtype": dtype})
+    made.meta["val"] = x.meta["val"].to(dtype)
+    return made
+
+
+def _like(graph, numbers, dtype):
+    """Returns a node with the numbers of an arange in another dtype."""
+    with graph.inserting_before(numbers):
+        made = graph.call_function(aten.arange.default, numbers.args, {**numbers.kwargs, "dtype": dtype})
+    made.meta["val"] = numbers.meta["val"].to(dtype)
+    return made
