@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from zellige import torch_backend  # noqa: E402
-from zellige.torch.rewrites import folding  # noqa: E402
+from zellige.torch.rewrites import constants  # noqa: E402
 
 
 def run(function, *arguments, times=1):
@@ -57,7 +57,7 @@ def test_random_numbers_are_not_constants():
 
 
 def test_what_is_too_large_is_computed_at_each_call(monkeypatch):
-    monkeypatch.setattr(folding, "MAX_BYTES", 100)
+    monkeypatch.setattr(constants, "MAX_BYTES", 100)
     x = torch.randn(64)
     (found,), left = run(lambda x: x + torch.arange(64).float(), x)
     torch.testing.assert_close(found, x + torch.arange(64).float())

@@ -4,8 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from rewriting import rewrite  # noqa: E402
 from zellige.torch.import_ import schema  # noqa: E402
-from zellige.torch.rewrites import counts  # noqa: E402
 
 
 def replaced(function, x):
@@ -14,7 +14,7 @@ def replaced(function, x):
         module = make_fx(function, tracing_mode="fake")(x)
     schema.bind(module.graph)
     module.graph.eliminate_dead_code()
-    counts.positions(module.graph)
+    rewrite(module.graph, "counts by positions")
     module.graph.lint()
     module.recompile()
     return module, bool(module.graph.find_nodes(op="call_function", target=torch.ops.aten.searchsorted.Tensor))

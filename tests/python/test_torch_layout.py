@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from torch._prims_common import suggest_memory_format  # noqa: E402
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from rewriting import rewrite  # noqa: E402
 from zellige.torch.import_ import schema  # noqa: E402
 from zellige.torch.measure import clock, convolution_kernels, estimates  # noqa: E402
 from zellige.torch.rewrites import channels_last  # noqa: E402
@@ -60,7 +61,7 @@ def traced(function, *shapes):
 
 
 def laid(graph, captured=False):
-    saved = channels_last.last(graph, captured)
+    saved = rewrite(graph, "convolution in channels-last", captured=captured).saved
     graph.lint()
     return saved, {n.name: is_last(n.meta["val"]) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)}
 

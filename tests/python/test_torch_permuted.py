@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from rewriting import rewrite  # noqa: E402
 from zellige.torch.import_ import schema  # noqa: E402
 from zellige.torch.rewrites import permutations  # noqa: E402
 
@@ -19,7 +20,7 @@ def traced(function, *inputs):
     module.recompile()
     gathers = lambda: len(module.graph.find_nodes(op="call_function", target=permutations.ROWS))  # noqa: E731
     before = gathers()
-    permutations.undone(module.graph)
+    rewrite(module.graph, "permutation that is undone")
     module.graph.lint()
     module.recompile()
     return module, before, gathers()

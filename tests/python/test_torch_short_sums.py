@@ -4,9 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from rewriting import rewrite  # noqa: E402
 from zellige import torch_backend  # noqa: E402
 from zellige.torch.import_ import schema  # noqa: E402
-from zellige.torch.rewrites import short_sums  # noqa: E402
 
 SUM = torch.ops.aten.sum.dim_IntList
 
@@ -16,7 +16,7 @@ def added(function, *inputs):
     with torch.no_grad():
         module = make_fx(function, tracing_mode="fake")(*inputs)
     schema.bind(module.graph)
-    short_sums.added(module.graph)
+    rewrite(module.graph, "sum of slices")
     module.graph.lint()
     module.recompile()
     return module, len(module.graph.find_nodes(op="call_function", target=SUM))

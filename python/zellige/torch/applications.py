@@ -14,9 +14,9 @@ import contextlib
 COUNTS = collections.Counter()
 
 
-def applied(name: str) -> None:
-    """Counts one application of the rewrite `name`."""
-    COUNTS[name] += 1
+def applied(name: str, times: int = 1) -> None:
+    """Counts applications of the rewrite `name`."""
+    COUNTS[name] += times
 
 
 @contextlib.contextmanager

@@ -23,8 +23,9 @@ from .options import Options
 from .partition import convex, taking
 from .partition.supported import Supported, device_of
 from .report import Report, reports
-from .rewrites import attention, channels_last, counts, folding, masks, permutations, pools, ranges, results, short_sums, speculation, spellings
-from .rewrites.numbers import in_our_numbers
+from .rewrites import results
+from .rewrites.rule import Level, Work, apply, settle
+from .rewrites.table import row, rows
 
 
 def _compiled(graph_module, constants, report, options, saved, captured):
@@ -63,28 +64,18 @@ def _not_for_programs(graph_module, example_inputs):
 
 
 def rewritten(module, cudagraphs=False) -> tuple:
-    """Applies the rewrites of this package to a traced graph, in place. `cudagraphs`: calls are to be replayed from CUDA
+    """Applies the rewrites of the table to a traced graph, in place. `cudagraphs`: calls are to be replayed from CUDA
     graphs. Returns (names of the nodes of constants, the cost that is saved)."""
     graph = module.graph
-    before = estimates.of_torch(graph.nodes)
     symbols.fix(graph, operators.OPERATORS)
     schema.bind(graph)
     declared.correct(graph)
-    saved = before - estimates.of_torch(graph.nodes) + channels_last.last(graph, cudagraphs) + pools.by_rows(graph)
-    speculation.rewrite(graph)
-    before, layouts = estimates.of_torch(graph.nodes), results.strides(graph)
-    spellings.respelled(graph)
-    ranges.decided(graph)
-    counts.positions(graph)
-    ranges.narrow(graph)
-    permutations.undone(graph)
-    short_sums.added(graph)
-    masks.positional(graph)
-    attention.whole(graph)
-    in_our_numbers(module)
-    results.laid(graph, layouts)
-    constants = folding.fold(module)
-    return constants, saved + before - estimates.of_torch(graph.nodes)
+    work = Work(module, cudagraphs)
+    apply(rows(Level.layout), work, 1)
+    before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
+    settle(rows(Level.spelling), work)
+    apply(rows(Level.result), work, 1)
+    return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
 
 
 def backend(graph_module, example_inputs, *, mode=None, options=None):
@@ -121,7 +112,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         """Compiles a graph without programs: returns a function that runs torch's kernels only, and whose calls are
         replayed from CUDA graphs."""
         graph_key.mark(module)
-        folding.fold(module)
+        apply([row("constant computed while compiling"), row("copy of a constant output")], Work(module), 1)
 
         def made(asked):
             attention_kernels.choose(module.graph, asked)

@@ -32,10 +32,9 @@ from .draws import Draw
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewrite of the package. `holds(draw)` and `broken(draw)` return (a function or module, its inputs)."""
+    """What tests a row of the package's table. `holds(draw)` and `broken(draw)` return (a function or module, its inputs)."""
 
-    name: str  # as applications.applied counts it
-    condition: str  # when it may be applied, in words
+    name: str  # in the table
     holds: object
     broken: object  # None: the condition cannot be broken, which the condition says
     exact: bool = False  # results have the bits of eager torch

@@ -158,12 +158,8 @@ def other_sum(draw):
 
 
 REWRITES = [
-    Rewrite("rows of a matrix", "the operator is elementwise by torch's tags, or a norm or reduction along the last dimension alone that keeps it; each"
-            " operand has a row for each row of an activation that a matmul reads or makes, or one for all", by_rows, by_more_than_rows, steps=16),
-    Rewrite("rotary embedding of pairs", "(a cos - b sin, b cos + a sin) is concatenated or stacked, a and b being the halves of one tensor or its neighbours;"
-            " the products have the shape of a, and there is an angle for each pair", rotary, no_rotary, steps=4),
-    Rewrite("rotary embedding of rotated pairs", "x cos + r sin, r being (-b, a) for the halves or the neighbours (a, b) of x, in x's shape and dtype, with an"
-            " angle for each element", rotated_pairs, no_rotated_pairs, steps=4),
-    Rewrite("sum of slices", "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows of more"
-            " than 8 elements", short_sum, other_sum, steps=8),
+    Rewrite("rows of a matrix", by_rows, by_more_than_rows, steps=16),
+    Rewrite("rotary embedding of pairs", rotary, no_rotary, steps=4),
+    Rewrite("rotary embedding of rotated pairs", rotated_pairs, no_rotated_pairs, steps=4),
+    Rewrite("sum of slices", short_sum, other_sum, steps=8),
 ]  # fmt: skip

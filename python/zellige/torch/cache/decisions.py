@@ -28,7 +28,7 @@ from ..execute.direct import PART
 from ..execute.part import Part
 from ..execute.programs import Programs
 from ..execute.source import Unknown
-from ..rewrites import folding
+from ..rewrites import constants
 from . import graph_key
 
 # what is reported of a graph that was compiled, besides its programs
@@ -101,7 +101,7 @@ def _written(report, alone, decomposed, function, module) -> dict:
             parts.setdefault(id(n.target), n.meta[PART])
     number = {at: i for i, at in enumerate(parts)}
     programs = {id(p.program): i for i, p in enumerate(parts.values())}
-    constants, owner = module.meta.get(folding.MADE, (None, None))
+    computed, owner = module.meta.get(constants.MADE, (None, None))
     replayed = isinstance(function, cudagraphs.Replayed)
     return entry | {
         "traced": module.meta[graph_key.TRACED],
@@ -109,8 +109,8 @@ def _written(report, alone, decomposed, function, module) -> dict:
         "inputs": len(module.graph.find_nodes(op="placeholder")),
         "parts": [p.written() for p in parts.values()],
         "programs": [programs[id(p)] for p in report.parts],
-        "constants": None if constants is None else source.written(constants, lambda x: None),
-        "literals": {} if constants is None else {n.target: source.tensor_written(getattr(owner, n.target)) for n in constants.find_nodes(op="get_attr")},
+        "constants": None if computed is None else source.written(computed, lambda x: None),
+        "literals": {} if computed is None else {n.target: source.tensor_written(getattr(owner, n.target)) for n in computed.find_nodes(op="get_attr")},
         "replayed": function.written() if replayed else None,
     }
 
@@ -132,7 +132,7 @@ def _made(entry, report) -> Found:
     if entry["constants"] is not None:
         literals = {name: source.tensor_made(t) for name, t in entry["literals"].items()}
         with _disable_current_modes(), torch.no_grad(), torch._C._DisableAutocast():
-            own = folding.named(source.made(entry["constants"], (), literals)())
+            own = constants.named(source.made(entry["constants"], (), literals)())
     if set(entry["function"]["own"]) - own.keys():
         raise Unknown("a constant that is not computed")
     found.function = kept.keeping(source.made(entry["function"], [p.call for p in parts], own), own.values())

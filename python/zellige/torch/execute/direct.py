@@ -12,7 +12,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..applications import applied
 from ..import_ import custom
 from ..measure import attention_kernels
-from ..rewrites import channels_last, in_place, speculation
+from ..rewrites import channels_last, speculation
+from ..rewrites.rule import Level, Work, apply
+from ..rewrites.table import rows
 
 # where torch's bindings of ATen's operators are
 _OWNERS = torch._C._VariableFunctions, torch._C.TensorBase, torch._C._nn
@@ -37,7 +39,7 @@ def straighten(module) -> None:
         inline(module, node)
     speculation.revert(module.graph)
     channels_last.declare(module.graph)
-    in_place.update(module.graph)
+    apply(rows(Level.call), Work(module), 1)
     bindings = {}
     for node in module.graph.nodes:
         if node.op == "call_function":

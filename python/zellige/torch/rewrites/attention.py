@@ -14,7 +14,6 @@ import math
 
 import torch
 
-from ..applications import applied
 from ..import_ import custom, declared
 from . import ranges
 from .masks import HUGE
@@ -26,42 +25,34 @@ _WIDE = (torch.float32, torch.float64)
 _SCALES = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 
 
-def whole(graph) -> None:
-    """Replaces unfused attention in a graph of ATen operators, in place, and repeated keys and values of attention."""
-    for node in graph.find_nodes(op="call_function", target=custom.ATTENTION):
-        _group(node)
-    changed = set()
-    for node in graph.find_nodes(op="call_function", target=aten.bmm.default):
-        found = _attention(graph, node)
-        if found is None:
-            continue
-        applied("attention written out")
-        for view in [u for u in node.users if u.target in _RESHAPED and _shape(u) == _shape(found)]:
-            view.replace_all_uses_with(found)
-        if node.users:
-            with graph.inserting_after(found):
-                rows = graph.call_function(aten.reshape.default, (found, list(_shape(node))))
-            rows.meta["val"] = found.meta["val"].reshape(_shape(node))
-            node.replace_all_uses_with(rows)
-            changed.add(rows)
-        changed.add(found)
-    graph.eliminate_dead_code()
-    if changed:
-        declared.follow(graph, changed)
-        _drop_copies(graph)
-
-
-def _group(node) -> None:
+def repeated_keys(work, node) -> bool:
     """Replaces keys and values that are repeated for each query head by the unrepeated ones, if the node calls
     zellige::attention without a mask tensor in 16 bits. (Otherwise torch might have only its math kernel for shared
     keys.)"""
     q, k, v, mask, causal, scale, grouped = node.args
     if grouped or mask is not None or q.meta["val"].dtype not in (torch.float16, torch.bfloat16):
-        return
+        return False
     narrow = _unrepeated(k), _unrepeated(v)
-    if None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]:
-        applied("repeated keys of attention")
-        node.args = (q, *narrow, mask, causal, scale, True)
+    if None in narrow or _shape(narrow[0])[1] != _shape(narrow[1])[1]:
+        return False
+    node.args = (q, *narrow, mask, causal, scale, True)
+    return True
+
+
+def written_out(work, node) -> bool:
+    """Replaces unfused attention, of which the node is the second matmul."""
+    found = _attention(work, node)
+    if found is None:
+        return False
+    changed = {found}
+    for view in [u for u in node.users if u.target in _RESHAPED and _shape(u) == _shape(found)]:
+        view.replace_all_uses_with(found)
+    if node.users:
+        rows = work.call(node, aten.reshape.default, found, list(_shape(node)))
+        node.replace_all_uses_with(rows)
+        changed.add(rows)
+    declared.follow(work.graph, changed)
+    return True
 
 
 def _shape(n) -> tuple:
@@ -83,7 +74,7 @@ def _as(n, shape):
     return best
 
 
-def _attention(graph, second):
+def _attention(work, second):
     """Matches unfused attention whose second matmul is the node `second`. Returns a new node that calls
     zellige::attention; None if there is no match."""
     p, v = second.args
@@ -108,15 +99,13 @@ def _attention(graph, second):
     q, k, v = _as(q, (batch, heads, tokens, size)), _as(k, (batch, heads, size, keys)), _as(v, (batch, heads, keys, width))
     if q is None or k is None or v is None or len({n.meta["val"].dtype for n in (q, k, v, second)}) > 1:
         return None
-    with graph.inserting_before(second):
-        k = _transposed(graph, k)
-        narrow = _unrepeated(k), _unrepeated(v)
-        grouped = None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]
-        k, v = narrow if grouped else (k, v)
-        safe = softmax.target is aten._safe_softmax.default
-        made = graph.call_function(custom.ATTENTION, (q, k, v, None, causal, scale, grouped), {} if safe else {"safe": False})
-        made.meta["val"] = made.target(*(n.meta["val"] for n in (q, k, v)), *made.args[3:])
-    return made
+    k = _transposed(work, second, k)
+    narrow = _unrepeated(k), _unrepeated(v)
+    grouped = None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]
+    k, v = narrow if grouped else (k, v)
+    value = custom.ATTENTION(*(n.meta["val"] for n in (q, k, v)), None, causal, scale, grouped)
+    safe = {} if softmax.target is aten._safe_softmax.default else {"safe": False}
+    return work.call(second, custom.ATTENTION, q, k, v, None, causal, scale, grouped, value=value, **safe)
 
 
 def _scores(n, shape, dtypes):
@@ -155,16 +144,14 @@ def _hides_the_future(mask, shape, scale) -> bool:
     return tril == 0 and triu is None and value * scale < HUGE and _shape(mask)[-2:] == shape[-2:]
 
 
-def _transposed(graph, k):
+def _transposed(work, before, k):
     """Returns a node for k with its last two dimensions exchanged. If k itself is such a transpose of another node,
     returns that node."""
     if k.target is aten.permute.default and [d % 4 for d in k.args[1]] == [0, 1, 3, 2]:
         return k.args[0]
     if k.target is aten.transpose.int and {d % 4 for d in k.args[1:]} == {2, 3}:
         return k.args[0]
-    made = graph.call_function(aten.permute.default, (k, [0, 1, 3, 2]))
-    made.meta["val"] = k.meta["val"].permute(0, 1, 3, 2)
-    return made
+    return work.call(before, aten.permute.default, k, [0, 1, 3, 2])
 
 
 def _unrepeated(x):
@@ -182,12 +169,11 @@ def _unrepeated(x):
     return one.args[0] if one.target is aten.unsqueeze.default and one.args[1] % 5 == 2 else None
 
 
-def _drop_copies(graph) -> None:
-    """Removes copies that do not change strides, and that the graph does not return. They are not needed, because a graph of
-    AOT autograd writes only to its arguments, at its end."""
-    for n in graph.find_nodes(op="call_function", target=aten.clone.default):
-        x = n.args[0]
-        if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and not ranges.returned(n):
-            applied("copy around attention")
-            n.replace_all_uses_with(x)
-    graph.eliminate_dead_code()
+def copy_around(work, n) -> bool:
+    """Removes a copy that does not change strides, and that the graph does not return, where attention was written out. It is
+    not needed, because a graph of AOT autograd writes only to its arguments, at its end."""
+    x = n.args[0]
+    if not work.applied["attention written out"] or x.op != "call_function" or x.meta["val"].stride() != n.meta["val"].stride() or ranges.returned(n):
+        return False
+    n.replace_all_uses_with(x)
+    return True

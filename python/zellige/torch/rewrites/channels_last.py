@@ -1,7 +1,5 @@
 """Converts convolutions on a GPU to the channels-last layout, in which torch's kernels need no layout conversions.
 
-    saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
-
 A region is a set of connected nodes: convolutions, and operators between them for whose results torch itself uses the
 layout of the operands. Views separate regions. A region is converted as a whole or not at all. The decision compares
 the times of its convolutions in both layouts, which are measured (measure/convolution_kernels.py), and the cost of copies at the
@@ -16,7 +14,6 @@ from dataclasses import dataclass, field
 import torch
 from torch._prims_common import suggest_memory_format
 
-from ..applications import applied
 from ..import_ import declared
 from ..import_ import operators as known
 from ..import_.views import VIEWS
@@ -34,16 +31,17 @@ WEIGHT = estimates.Kind(2.0, 2.5e6, estimates.LAUNCH)
 COPY = aten.clone.default
 
 
-def last(graph, captured=False) -> estimates.Cost:
-    """Converts convolutions, with the operators between them, to channels-last where that saves time, in place.
-    Returns the cost that is saved. `captured`: calls will be replayed from a CUDA graph, so that only the GPU's time counts."""
+def convert(work, output) -> int:
+    """Converts convolutions, with the operators between them, to channels-last where that saves time. Returns how many."""
+    graph = work.graph
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == convolution_kernels.DEVICE]
     declared.follow(graph, set(), real, on_gpu)
-    selected, saved = _selected(graph, captured)
+    selected, saved = _selected(graph, work.captured)
     if selected or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
         _lay(graph, selected)
-    return saved
+    work.saved += saved
+    return len(selected)
 
 
 def real(node, declared):
@@ -228,7 +226,6 @@ def _lay(graph, selected) -> None:
 
     for n in list(graph.nodes):
         if n in selected:
-            applied("convolution in channels-last")
             copied(n, 0, torch.channels_last)
             if not _needs_no_copy(n.args[1]):
                 copied(n, 1, torch.channels_last)

@@ -1,9 +1,9 @@
 """Replaces counts of sorted numbers that are summed up by positions in the sorted vector, as models of experts do to find
 where each expert's tokens end.
 
-    positions(graph)    cumsum(histc(s, n, 0, n - 1), 0)  ->  searchsorted(s, arange(n), right=True)
+    cumsum(histc(s, n, 0, n - 1), 0)  ->  searchsorted(s, arange(n), right=True)
 
-s is sorted, and has indices of topk (rewrites/ranges.py), which are not negative and exact in the dtypes to which they are converted.
+s is sorted, and has indices of topk (ranges.py), which are not negative and exact in the dtypes to which they are converted.
 In place of four kernels torch runs one.
 """
 
@@ -11,27 +11,19 @@ import operator
 
 import torch
 
-from ..applications import applied
 from . import ranges
 
 aten = torch.ops.aten
 
 
-def positions(graph) -> None:
-    """Replaces cumulative sums of counts in place."""
-    for n in list(graph.find_nodes(op="call_function", target=aten.cumsum.default)):
-        s = _sorted(n)
-        if s is None:
-            continue
-        applied("counts by positions")
-        made_in = dict(dtype=torch.int64, device=s.meta["val"].device)
-        with graph.inserting_before(n):
-            numbers = graph.call_function(aten.arange.default, (n.meta["val"].shape[0],), made_in)
-            made = graph.call_function(aten.searchsorted.Tensor, (s, numbers), {"right": True, "out_int32": n.meta["val"].dtype == torch.int32})
-        numbers.meta["val"] = s.meta["val"].new_empty(n.meta["val"].shape)
-        made.meta["val"] = n.meta["val"]
-        n.replace_all_uses_with(made)
-    graph.eliminate_dead_code()
+def positions(work, n) -> bool:
+    """Replaces a cumulative sum of counts."""
+    s, value = _sorted(n), n.meta["val"]
+    if s is None:
+        return False
+    of = s.meta["val"].new_empty(value.shape)
+    numbers = work.call(n, aten.arange.default, value.shape[0], value=of, dtype=torch.int64, device=of.device)
+    return work.replace(n, aten.searchsorted.Tensor, s, numbers, right=True, out_int32=value.dtype == torch.int32)
 
 
 def _sorted(n):
@@ -46,8 +38,6 @@ def _sorted(n):
         return None
     while s.target is aten._to_copy.default:
         s = s.args[0]
-    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in ranges.SORTS:
+    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in ranges.SORTS or ranges.descends(s.args[0]):
         return None
-    sort = s.args[0]
-    descends = sort.kwargs.get("descending", False) or len(sort.args) > 2 and sort.args[2]
-    return s if s.meta["val"].ndim == 1 and s.meta["val"].dtype == torch.int64 and not descends else None
+    return s if s.meta["val"].ndim == 1 and s.meta["val"].dtype == torch.int64 else None

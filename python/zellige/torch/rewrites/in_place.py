@@ -1,6 +1,6 @@
 """Lets torch change tensors in place that nothing else reads.
 
-    update(graph)       index_put(empty_like(x), [rows], y)  ->  index_put_(empty_like(x), [rows], y)
+    index_put(empty_like(x), [rows], y)  ->  index_put_(empty_like(x), [rows], y)
 
 The traced graph has no operators that change tensors, except its arguments at the end. torch runs such an operator as a
 copy of the tensor and the operator in place. The copy is not needed if the graph has computed the tensor, and only this
@@ -9,12 +9,10 @@ operator reads it.
 
 import torch
 
-from ..applications import applied
-
 aten = torch.ops.aten
 
 # operators that torch runs as a copy of the first operand and the operator in place
-_IN_PLACE = {
+IN_PLACE = {
     of: getattr(getattr(aten, of._schema.name.removeprefix("aten::") + "_"), of._overloadname)
     for of in (aten.index_put.default, aten.index_add.default, aten.index_copy.default, aten.index_fill.int_Scalar, aten.index_fill.int_Tensor,
                aten.scatter.src, aten.scatter.value, aten.scatter_add.default, aten.scatter_reduce.two, aten.masked_fill.Scalar,
@@ -22,12 +20,12 @@ _IN_PLACE = {
 }  # fmt: skip
 
 
-def update(graph) -> None:
-    """Replaces operators of a graph of ATen operators by the ones in place, where nothing else reads the tensor."""
-    for n in graph.nodes:
-        if n.target in _IN_PLACE and _is_ours(n):
-            applied("change where a tensor lies")
-            n.target = _IN_PLACE[n.target]
+def update(work, n) -> bool:
+    """Replaces an operator by the one in place, where nothing else reads the tensor."""
+    if not _is_ours(n):
+        return False
+    n.target = IN_PLACE[n.target]
+    return True
 
 
 def _is_ours(n) -> bool:

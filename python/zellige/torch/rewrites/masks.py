@@ -14,11 +14,8 @@ import math
 from dataclasses import dataclass
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
-from ..applications import applied
 from ..import_ import custom
-from .folding import Constants
 
 aten = torch.ops.aten
 
@@ -35,21 +32,6 @@ class Band:
 
     tril: int | None
     triu: int | None
-
-
-def positional(graph) -> None:
-    """Replaces masks that are diagonal bands in a graph of ATen operators, in place."""
-    # so that torch's results are values here, not parts of the graph
-    with _disable_current_modes(), torch.no_grad():
-        constants, bands = Constants(graph), {}
-        for node in list(graph.nodes):
-            if node.target is aten.where.self:
-                _where(graph, node, constants)
-            elif node.target is aten.add.Tensor and not node.kwargs and _weighs(node):
-                _added(graph, node, constants)
-            elif node.target is custom.ATTENTION and node.args[3] is not None:
-                _attention(node, constants, bands)
-    graph.eliminate_dead_code()
 
 
 def band_of(kept, shape):
@@ -73,14 +55,6 @@ def band_of(kept, shape):
     return Band(high if high < columns - 1 else None, low if low > 1 - rows else None)
 
 
-def _replace(graph, node, x, band, value):
-    """Replaces a node by zellige::mask, which has the elements of x inside the band and `value` outside."""
-    with graph.inserting_before(node):
-        made = graph.call_function(custom.MASK, (x, band.tril, band.triu, value))
-    made.meta["val"] = node.meta["val"]
-    node.replace_all_uses_with(made)
-
-
 def _same(x, node) -> bool:
     """Returns true if the operand x has the shape and dtype of the node's result, and the dtype is a floating-point
     one."""
@@ -88,28 +62,28 @@ def _same(x, node) -> bool:
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 
 
-def _where(graph, node, constants):
+def selection(work, node) -> bool:
     """Replaces where(condition, x, number) or where(condition, number, x) by zellige::mask, if the condition is a
     constant diagonal band."""
-    condition, x, y = node.args
+    (condition, x, y), constants = node.args, work.constants
     kept = constants.value(condition) if condition in constants else None
     if kept is None:
-        return
+        return False
     for tensor, other, holds in ((x, y, kept), (y, x, ~kept)):
         value = constants.number(other)
         if value is not None and not math.isnan(value) and tensor not in constants and _same(tensor, node):
             band = band_of(holds, node.meta["val"].shape)
             if band is not None:
-                applied("selection by position")
-                return _replace(graph, node, tensor, band, value)
+                return work.replace(node, custom.MASK, tensor, band.tril, band.triu, value)
+    return False
 
 
-def _split(added):
+def _split(mask):
     """Splits an additive mask. Returns (a bool tensor that is true where the mask is 0, the mask's value elsewhere).
     Returns None unless the mask has one and the same value elsewhere, which is below HUGE (-1e30) and therefore acts as
     -inf."""
-    kept = added == 0
-    rest = added[~kept]
+    kept = mask == 0
+    rest = mask[~kept]
     if rest.numel() == 0 or not bool((rest == rest[0]).all()) or not float(rest[0]) < HUGE:
         return None
     return kept, float(rest[0])
@@ -134,35 +108,37 @@ def _weighs(node, deep=8) -> bool:
     return True
 
 
-def _added(graph, node, constants):
+def addition(work, node) -> bool:
     """Replaces x + mask by zellige::mask, if the mask is a constant that is 0 in a diagonal band and has one and the
     same value everywhere else, which is below HUGE (-1e30) and therefore acts as -inf. Only softmaxes read the sum."""
-    for x, added in (node.args, node.args[::-1]):
-        if isinstance(added, torch.fx.Node) and added in constants and x not in constants and _same(x, node):
-            value = constants.value(added)
+    constants = work.constants
+    for x, mask in (node.args, node.args[::-1]) if not node.kwargs and _weighs(node) else ():
+        if isinstance(mask, torch.fx.Node) and mask in constants and x not in constants and _same(x, node):
+            value = constants.value(mask)
             found = None if value is None else _split(value)
             band = None if found is None else band_of(found[0], node.meta["val"].shape)
             if band is not None:
-                applied("added mask by position")
-                return _replace(graph, node, x, band, found[1])
+                return work.replace(node, custom.MASK, x, band.tril, band.triu, found[1])
+    return False
 
 
-def _attention(node, constants, bands):
-    """Replaces a causal mask that is passed to attention as a tensor by attention's flag `causal`. `bands`: the results
-    of _hidden by mask and shape, which it extends: the layers of a model have equal masks."""
-    q, k, v, added, causal, scale, grouped = node.args
-    if added not in constants:
-        return
-    mask, shape = constants.first(added), (q.meta["val"].shape[-2], k.meta["val"].shape[-2])
-    if (mask, shape) not in bands:
-        bands[mask, shape] = _hidden(constants.value(mask), shape)
-    if bands[mask, shape] == Band(0, None):
-        applied("causal mask of attention")
-        node.args = (q, k, v, None, True, scale, grouped)
+def causal(work, node) -> bool:
+    """Replaces a causal mask that is passed to attention as a tensor by attention's flag `causal`. The layers of a model have
+    equal masks, each of which is looked at once."""
+    q, k, v, mask, _, scale, grouped = node.args
+    if mask is None or mask not in work.constants:
+        return False
+    mask, shape = work.constants.first(mask), (q.meta["val"].shape[-2], k.meta["val"].shape[-2])
+    if (mask, shape) not in work.bands:
+        work.bands[mask, shape] = _hidden(work.constants.value(mask), shape)
+    if work.bands[mask, shape] != Band(0, None):
+        return False
+    node.args = (q, k, v, None, True, scale, grouped)
+    return True
 
 
-def _hidden(added, shape):
-    """Returns the diagonal band outside of which the additive mask `added`, broadcast to `shape`, is -inf. Returns None
-    if `added` is None or no such mask."""
-    found = None if added is None else _split(added)
+def _hidden(mask, shape):
+    """Returns the diagonal band outside of which the additive mask `mask`, broadcast to `shape`, is -inf. Returns None
+    if it is None or no such mask."""
+    found = None if mask is None else _split(mask)
     return None if found is None or found[1] != -math.inf else band_of(found[0], shape)

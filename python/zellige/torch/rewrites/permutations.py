@@ -1,7 +1,7 @@
 """Removes permutations of rows that a torch graph undoes later, as models of experts do: they sort tokens by expert, and
 permute results back to the tokens' order.
 
-    undone(graph)       (x * w[p])[q]  ->  x[q] * w, where q is the inverse permutation of p
+    (x * w[p])[q]  ->  x[q] * w, where q is the inverse permutation of p
 
 A permutation is what sort returns as indices. Its inverse is the indices of sorting it, or a tensor q with q[p] = arange(n).
 Elementwise operators and permutations of rows may be exchanged, which changes no bit of a result.
@@ -10,34 +10,29 @@ Elementwise operators and permutations of rows may be exchanged, which changes n
 import operator
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
-from ..applications import applied
 from . import ranges
-from .folding import Constants
 
 aten = torch.ops.aten
 
 ROWS = aten.index.Tensor
 
 
-def undone(graph) -> None:
-    """Exchanges permutations of rows with elementwise operators, in place, where another permutation is undone so, and no
-    tensor is permuted in addition."""
-    constants = Constants(graph)
-    for n in list(graph.find_nodes(op="call_function", target=ROWS)):
-        work = _Exchange(graph, n, constants)
-        if work.index is not None and work.kernels(n.args[0]) <= 1 and work.undoes and not work.vanishes():
-            applied("permutation that is undone")
-            n.replace_all_uses_with(work.permuted(n.args[0]))
-    graph.eliminate_dead_code()
+def exchanged(work, n) -> bool:
+    """Exchanges a permutation of rows with elementwise operators, where another permutation is undone so, and no tensor is
+    permuted in addition."""
+    exchange = _Exchange(work, n)
+    if exchange.index is None or exchange.kernels(n.args[0]) > 1 or not exchange.undoes or exchange.vanishes():
+        return False
+    n.replace_all_uses_with(exchange.permuted(n.args[0]))
+    return True
 
 
 class _Exchange:
     """The exchange of a permutation of rows with the operators before it."""
 
-    def __init__(self, graph, node, constants):
-        self.graph, self.node, self.constants = graph, node, constants
+    def __init__(self, work, node):
+        self.graph, self.node, self.constants = work.graph, node, work.constants
         self.index = _index(node)
         self.undoes = False  # true if another permutation is undone; set by `kernels`
 
@@ -77,15 +72,14 @@ class _Exchange:
     def _inverted(self, q):
         """Returns the permutation of which the tensor q of indices is the inverse; None if none is known."""
         if q.target is operator.getitem and q.args[1] == 1 and q.args[0].target in ranges.SORTS:
-            return q.args[0].args[0] if _is_permutation(q.args[0].args[0]) and not _descends(q.args[0]) else None
+            return q.args[0].args[0] if _is_permutation(q.args[0].args[0]) and not ranges.descends(q.args[0]) else None
         if q.target is not aten.index_put.default or len(q.args[1]) != 1 or q.args[3]:
             return None
         base, (p,), values, _ = q.args
         if p is None or not _is_permutation(p) or base.meta["val"].shape != p.meta["val"].shape:
             return None
-        with _disable_current_modes():
-            made = self.constants.value(values) if values in self.constants else None
-            return p if made is not None and torch.equal(made, torch.arange(p.meta["val"].numel(), dtype=made.dtype)) else None
+        made = self.constants.value(values) if values in self.constants else None
+        return p if made is not None and torch.equal(made, torch.arange(p.meta["val"].numel(), dtype=made.dtype)) else None
 
 
 def _index(n):
@@ -99,10 +93,6 @@ def _index(n):
 def _is_permutation(p) -> bool:
     """Returns true if p is the indices of a sorted vector."""
     return p.target is operator.getitem and p.args[1] == 1 and p.args[0].target in ranges.SORTS and p.meta["val"].ndim == 1
-
-
-def _descends(sort) -> bool:
-    return sort.kwargs.get("descending", False) or len(sort.args) > 2 and sort.args[2]
 
 
 def _goes_through(x, node) -> bool:

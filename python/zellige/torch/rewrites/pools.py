@@ -1,6 +1,6 @@
 """Calls the faster one of two torch kernels for max pools in channels-last.
 
-    saved = by_rows(graph)      max_pool2d(x)  ->  max_pool3d(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    max_pool2d(x)  ->  max_pool3d(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 torch's kernel for two-dimensional pools in channels-last launches few blocks where the batch is small (8 for 512 channels of
 14 x 14), so most of the GPU is idle. The permuted view is contiguous. A three-dimensional pool of it, whose windows have one
@@ -13,7 +13,6 @@ import operator
 import torch
 from torch._prims_common import suggest_memory_format
 
-from ..applications import applied
 from ..import_ import custom
 from ..measure import clock, convolution_kernels, estimates
 
@@ -23,18 +22,20 @@ MAX_ELEMENTS = 1 << 31  # the kernels number elements by 32 bits
 _US = {}
 
 
-def by_rows(graph) -> estimates.Cost:
-    """Replaces max pools of a graph, in place, where the other kernel is faster or the two cannot be measured. Returns the
-    cost that is saved, as far as it was measured."""
-    saved = estimates.Cost()
-    for n in graph.find_nodes(op="call_function", target=POOL):
-        if _may(n):
-            us = _us(n)
-            if us is None or us[1] < us[0]:
-                applied("max pool by rows")
-                _replace(graph, n)
-                saved += estimates.Cost(us[0] - us[1] if us else 0.0, -2 * estimates.VIEW)
-    return saved
+def pool_of_rows(work, n) -> bool:
+    """Replaces a max pool by the other kernel, where that is faster or the two cannot be measured."""
+    if not _may(n):
+        return False
+    us = _us(n)
+    if us is not None and us[1] >= us[0]:
+        return False
+    made = work.call(n, custom.MAX_POOL, n.args[0], *_windows(n))
+    for getter in list(n.users):
+        getter.replace_all_uses_with(made)
+        work.graph.erase_node(getter)
+    work.graph.erase_node(n)
+    work.saved += estimates.Cost(us[0] - us[1] if us else 0.0, -2 * estimates.VIEW)
+    return True
 
 
 def _may(n) -> bool:
@@ -64,14 +65,3 @@ def _windows(n) -> list:
     pair = lambda sizes: list(sizes) * (2 // len(sizes)) if isinstance(sizes, (list, tuple)) else [sizes] * 2  # noqa: E731
     _, kernel, stride, padding, dilation, ceil = n.args
     return [pair(kernel), pair(stride or kernel), pair(padding), pair(dilation), ceil]
-
-
-def _replace(graph, n) -> None:
-    """Replaces the node n of a pool by custom.MAX_POOL."""
-    with graph.inserting_before(n):
-        made = graph.call_function(custom.MAX_POOL, (n.args[0], *_windows(n)))
-    made.meta["val"] = custom.MAX_POOL(n.args[0].meta["val"], *_windows(n))
-    for getter in list(n.users):
-        getter.replace_all_uses_with(made)
-        graph.erase_node(getter)
-    graph.erase_node(n)

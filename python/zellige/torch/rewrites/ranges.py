@@ -1,9 +1,9 @@
 """Knows bounds of integers in a torch graph, and replaces what they decide. Models of experts choose these by topk, whose
 indices are less than the number of experts.
 
-    upper_bound(x)      the number below which the integers of a node are; they are not negative. None: nothing is known
-    decided(graph)      where(i >= n, a, b)  ->  b;   clamp(i, 0, n - 1)  ->  i;   with i < n known
-    narrow(graph)       sort(i)  ->  sort(i.to(int8)), if only indices of the sorted numbers are read, and searches in them
+    upper_bound(x)                              the number below which the integers of a node are; they are not negative
+    where(i >= n, a, b)  ->  b                  and clamp(i, 0, n - 1)  ->  i, with i < n known
+    sort(i)  ->  sort(i.to(int8))               if only indices of the sorted numbers are read, and searches in them
 
 Sorts and searches of narrow integers take torch's kernels a fraction of the time: a pass for every four bits.
 """
@@ -12,7 +12,6 @@ import operator
 
 import torch
 
-from ..applications import applied
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -54,24 +53,27 @@ def _dimension(n) -> int:
     return n.kwargs.get("dim", -1) if n.target is aten.sort.stable else n.args[1]
 
 
-def decided(graph) -> None:
-    """Replaces selections and limits that known bounds decide, in place."""
-    for n in list(graph.nodes):
-        made = None
-        if n.target is aten.where.self:
-            condition = _decision(n.args[0])
-            made = None if condition is None else n.args[1 if condition else 2]
-        elif n.target is aten.masked_fill.Scalar and _decision(n.args[1]) is False:
-            made = n.args[0]
-        elif n.target is aten.clamp.default:
-            x, low, high = (*n.args, None, None)[:3]
-            m = upper_bound(x)
-            if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1):
-                made = x
-        if made is not None and _same_layout(made.meta.get("val"), n.meta["val"]) and not returned(n):
-            applied("selection that bounds decide")
-            n.replace_all_uses_with(made)
-    graph.eliminate_dead_code()
+def descends(sort) -> bool:
+    """Returns true if the node of a sort sorts from the largest number on."""
+    return sort.kwargs.get("descending", False) or len(sort.args) > 2 and sort.args[2]
+
+
+def decided_selection(work, n) -> bool:
+    """Replaces a selection or limits that known bounds decide."""
+    made = None
+    if n.target is aten.where.self:
+        condition = _decision(n.args[0])
+        made = None if condition is None else n.args[1 if condition else 2]
+    elif n.target is aten.masked_fill.Scalar:
+        made = n.args[0] if _decision(n.args[1]) is False else None
+    else:
+        x, low, high = (*n.args, None, None)[:3]
+        m = upper_bound(x)
+        made = x if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1) else None
+    if made is None or not _same_layout(made.meta.get("val"), n.meta["val"]) or returned(n):
+        return False
+    n.replace_all_uses_with(made)
+    return True
 
 
 def returned(n) -> bool:
@@ -97,27 +99,24 @@ def _same_layout(x, y) -> bool:
     return isinstance(x, torch.Tensor) and x.shape == y.shape and x.dtype == y.dtype and x.stride() == y.stride()
 
 
-def narrow(graph) -> None:
-    """Lets sorts of bounded int64 vectors sort narrower integers, in place."""
-    for n in list(graph.nodes):
-        if n.target not in SORTS or n.args[0].meta["val"].dtype != torch.int64 or n.args[0].meta["val"].ndim != 1:
-            continue
-        m, values = upper_bound(n.args[0]), [u for u in n.users if u.target is operator.getitem and u.args[1] == 0]
-        dtype = next((d for d, limit in LIMITS.items() if m is not None and m <= limit), None)
-        searches = {u: _bounds(u, v) for v in values for u in v.users}
-        fits = dtype is not None and all(of is not None and of.meta["val"].numel() <= LIMITS[dtype] for of in searches.values())
-        if not fits or n.args[0].meta["val"].numel() <= SMALL:
-            continue
-        applied("sort of narrow integers")
-        with graph.inserting_before(n):
-            x = _narrowed(graph, n.args[0], dtype)
-        n.replace_input_with(n.args[0], x)
-        n.meta["val"] = (n.meta["val"][0].to(dtype), n.meta["val"][1])
-        for v in values:
-            v.meta["val"] = v.meta["val"].to(dtype)
-        for search, of in searches.items():
-            search.replace_input_with(of, _like(graph, of, dtype))
-    graph.eliminate_dead_code()
+def narrow_sort(work, n) -> bool:
+    """Lets a sort of a bounded int64 vector sort narrower integers."""
+    of = n.args[0]
+    if of.meta["val"].dtype != torch.int64 or of.meta["val"].ndim != 1 or of.meta["val"].numel() <= SMALL:
+        return False
+    m, values = upper_bound(of), [u for u in n.users if u.target is operator.getitem and u.args[1] == 0]
+    dtype = next((d for d, limit in LIMITS.items() if m is not None and m <= limit), None)
+    searches = {u: _bounds(u, v) for v in values for u in v.users}
+    if dtype is None or not all(s is not None and s.meta["val"].numel() <= LIMITS[dtype] for s in searches.values()):
+        return False
+    n.replace_input_with(of, work.call(n, aten._to_copy.default, of, dtype=dtype))
+    n.meta["val"] = (n.meta["val"][0].to(dtype), n.meta["val"][1])
+    for v in values:
+        v.meta["val"] = v.meta["val"].to(dtype)
+    for search, numbers in searches.items():
+        options = {**numbers.kwargs, "dtype": dtype}
+        search.replace_input_with(numbers, work.call(numbers, aten.arange.default, *numbers.args, value=numbers.meta["val"].to(dtype), **options))
+    return True
 
 
 def _bounds(search, values):
@@ -126,17 +125,3 @@ def _bounds(search, values):
         return None
     of = search.args[1]
     return of if isinstance(of, torch.fx.Node) and of.target is aten.arange.default and of.meta["val"].dtype == torch.int64 else None
-
-
-def _narrowed(graph, x, dtype):
-    made = graph.call_function(aten._to_copy.default, (x,), {"dtype": dtype})
-    made.meta["val"] = x.meta["val"].to(dtype)
-    return made
-
-
-def _like(graph, numbers, dtype):
-    """Returns a node with the numbers of an arange in another dtype."""
-    with graph.inserting_before(numbers):
-        made = graph.call_function(aten.arange.default, numbers.args, {**numbers.kwargs, "dtype": dtype})
-    made.meta["val"] = numbers.meta["val"].to(dtype)
-    return made

@@ -1,6 +1,6 @@
 """Replaces sums of a few slices by additions, which become one kernel with the operators around them.
 
-    added(graph)        x.view(tokens, 2, width).sum(1)  ->  x[0::2] + x[1::2] + 0.0
+    x.view(tokens, 2, width).sum(1)  ->  x[0::2] + x[1::2] + 0.0
 
 The slices are views. What is computed elementwise for the sum alone is computed for each slice. A sum in 16 bits is added in
 float32 and rounded once, as torch's kernel does it. A sum of -0.0 alone is 0.0, as torch's kernel begins at 0.0.
@@ -10,20 +10,23 @@ import functools
 
 import torch
 
-from ..applications import applied
-
 aten = torch.ops.aten
 
 MAX_SLICES = 8  # slices
 
 
-def added(graph) -> None:
-    """Replaces sums over a short dimension that is not the last one, in place."""
-    for n in list(graph.find_nodes(op="call_function", target=aten.sum.dim_IntList)):
-        if _may(n):
-            applied("sum of slices")
-            _replace(graph, n)
-    graph.eliminate_dead_code()
+def sum_of_slices(work, n) -> bool:
+    """Replaces a sum over a short dimension that is not the last one by additions."""
+    if not _may(n):
+        return False
+    x, (d,) = n.args[:2]
+    value, kept = x.meta["val"], len(n.args) > 2 and n.args[2]
+    slices = _Slices(work, n, value.shape[d])
+    terms = [slices.slice(x, d % value.ndim - value.ndim, i) for i in range(value.shape[d])]
+    made = functools.reduce(lambda a, b: slices.call(aten.add.Tensor, a, b), (slices.cast(t, torch.float32) for t in terms))
+    made = slices.cast(slices.call(aten.add.Tensor, made, 0.0), value.dtype)
+    n.replace_all_uses_with(slices.call(aten.unsqueeze.default, made, d % value.ndim) if kept else made)
+    return True
 
 
 def _may(n) -> bool:
@@ -34,30 +37,13 @@ def _may(n) -> bool:
     return x.dtype.itemsize in (2, 4) and d < x.ndim - 1 and 2 <= x.shape[d] <= MAX_SLICES and x.shape[-1] > MAX_SLICES
 
 
-def _replace(graph, n) -> None:
-    """Replaces the sum n by additions."""
-    x, (d,) = n.args[:2]
-    value, kept = x.meta["val"], len(n.args) > 2 and n.args[2]
-    with graph.inserting_before(n):
-        work = _Slices(graph, value.shape[d])
-        terms = [work.slice(x, d % value.ndim - value.ndim, i) for i in range(value.shape[d])]
-        made = functools.reduce(lambda a, b: work.call(aten.add.Tensor, a, b), (work.cast(t, torch.float32) for t in terms))
-        made = work.cast(work.call(aten.add.Tensor, made, 0.0), value.dtype)
-        made = work.call(aten.unsqueeze.default, made, d % value.ndim) if kept else made
-    n.replace_all_uses_with(made)
-
-
 class _Slices:
     """Makes nodes with slices of tensors. Dimensions are counted from the last one: -2 is the last but one."""
 
-    def __init__(self, graph, count):
-        self.graph, self.count = graph, count
+    def __init__(self, work, node, count):
+        """`node`: before which they are made; `count`: the number of slices of a dimension."""
+        self.call, self.count = functools.partial(work.call, node), count
         self.views = {}  # by tensor and dimension: the tensor with this dimension split in two
-
-    def call(self, target, *args, **kwargs):
-        made = self.graph.call_function(target, args, kwargs)
-        made.meta["val"] = target(*torch.fx.map_arg(args, lambda a: a.meta["val"]), **kwargs)
-        return made
 
     def cast(self, x, dtype):
         return x if x.meta["val"].dtype == dtype else self.call(aten._to_copy.default, x, dtype=dtype)

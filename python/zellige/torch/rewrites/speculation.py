@@ -1,14 +1,13 @@
 """Rewrites torch operators that Zellige does not support, so that Zellige can compile some of their work.
 Rewrites whose operators end up in no part (set of operators compiled as one program) are undone.
 
-    rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
-                        _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
-    revert(graph)       undoes the replacements that remain after parts have been extracted
+    convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
+    _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
+    revert(graph)                   undoes the replacements that remain after parts have been extracted
 """
 
 import torch
 
-from ..applications import applied
 from ..import_ import operators as known
 from ..import_.views import VIEWS
 from ..measure import convolution_kernels
@@ -19,18 +18,8 @@ POOL = aten._adaptive_avg_pool2d.default
 MARK = "zellige: a speculative rewrite"  # key in the meta of a rewritten result's node
 
 
-def rewrite(graph) -> None:
-    """Rewrites convolutions and average pools of a graph, in place."""
-    for n in graph.find_nodes(op="call_function", target=convolution_kernels.CONVOLUTION):
-        if _has_bias(n) and _read_by_known(n):
-            _split(graph, n)
-    for n in graph.find_nodes(op="call_function", target=POOL):
-        if _divides(n):
-            _as_mean(graph, n)
-
-
 def revert(graph) -> None:
-    """Undoes those rewrites of `rewrite` whose operators are still in the graph, because no part (set of operators that
+    """Undoes those rewrites whose operators are still in the graph, because no part (set of operators that
     becomes a program) has included them."""
     for n in list(graph.nodes):
         # the getitem of a part's result has the meta of the original node
@@ -49,18 +38,19 @@ def _read_by_known(n) -> bool:
     return any(_read_by_known(u) if u.target in VIEWS else u.target in known.OPERATORS for u in n.users)
 
 
-def _split(graph, n) -> None:
+def bias_apart(work, n) -> bool:
     """Splits the bias off a convolution: adds it by a separate operator. Does nothing if torch would then use a kernel
     whose result has other strides."""
-    bias, value = n.args[2], n.meta["val"]
+    if not _has_bias(n) or not _read_by_known(n):
+        return False
+    bias, value, graph = n.args[2], n.meta["val"], work.graph
     shape = [value.shape[1], *[1] * (value.ndim - 2)]
     users = list(n.users)
     n.update_arg(2, None)
     # torch would use another kernel, and readers of the result depend on the current layout
     if convolution_kernels.made(n, value.stride()) != value.stride():
         n.update_arg(2, bias)
-        return
-    applied("bias of a convolution")
+        return False
     with graph.inserting_after(n):
         each = graph.call_function(aten.view.default, (bias, shape))
     with graph.inserting_after(each):
@@ -69,10 +59,11 @@ def _split(graph, n) -> None:
     made.meta = {"val": value, MARK: None}
     for u in users:
         u.replace_input_with(n, made)
+    return True
 
 
 def _joined(graph, n) -> None:
-    """Undoes _split: replaces the addition n and its convolution by a convolution with bias."""
+    """Undoes bias_apart: replaces the addition n and its convolution by a convolution with bias."""
     convolution, each = n.args
     convolution.update_arg(2, each.args[0])
     n.replace_all_uses_with(convolution)
@@ -89,23 +80,21 @@ def _divides(n) -> bool:
     return value.is_contiguous() or value.is_contiguous(memory_format=torch.channels_last)
 
 
-def _as_mean(graph, n) -> None:
+def pool_as_mean(work, n) -> bool:
+    if not _divides(n):
+        return False
     x = n.args[0]
-    applied("average pool as a mean")
     batch, channels, rows, columns = x.meta["val"].shape
     _, _, r, c = n.meta["val"].shape
-    shape = [batch, channels, r, rows // r, c, columns // c]
-    with graph.inserting_before(n):
-        windows = graph.call_function(aten.view.default, (x, shape))
-        made = graph.call_function(aten.mean.dim, (windows, [3, 5], False))
-    windows.meta["val"] = x.meta["val"].view(shape)
-    made.meta = {"val": n.meta["val"], MARK: None}
+    windows = work.call(n, aten.view.default, x, [batch, channels, r, rows // r, c, columns // c])
+    made = work.call(n, aten.mean.dim, windows, [3, 5], False, value=n.meta["val"])
+    made.meta[MARK] = None
     n.replace_all_uses_with(made)
-    graph.erase_node(n)
+    return True
 
 
 def _as_pool(graph, n) -> None:
-    """Undoes _as_mean: replaces a mean of windows by an average pool."""
+    """Undoes pool_as_mean: replaces a mean of windows by an average pool."""
     windows, size = n.args[0], list(n.meta["val"].shape[2:])
     with graph.inserting_before(n):
         made = graph.call_function(POOL, (windows.args[0], size))

@@ -3,13 +3,11 @@ computed once, at compile time.
 
     constants = Constants(graph)
     node in constants; constants.value(node)      whether a node is constant; its value, on the CPU
-    fold(module)                                  makes constant tensors attributes of the module
+    fold(work, output)                            makes constant tensors attributes of the module
 """
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
-from ..applications import applied
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -23,26 +21,36 @@ MADE = "zellige: how the constants are computed"
 class Constants:
     """The constant nodes of a torch graph, which depend on none of its inputs, and their values, which are
     computed on demand. Nodes with the same operator and equal arguments, such as the masks of a model's layers, share
-    one value."""
+    one value. A node that is made later is looked at when it is asked for."""
 
     def __init__(self, graph, on_cpu=True):
         """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors
         are."""
-        self.found, self.values, self.on_cpu = set(), {}, on_cpu
-        self._first, first = {}, {}  # by node: the first constant that is computed in the same way
+        self.values, self.on_cpu = {}, on_cpu
+        self._found, self._first, self._by_call = {}, {}, {}  # by node: whether it is constant; the first one computed so, also by call
         for n in graph.nodes:
-            # a literal tensor
-            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):
-                self.found.add(n)
-                self.values[n] = getattr(graph.owning_module, n.target, None)
-            elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
-                if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
-                    self.found.add(n)
-                    arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
-                    self._first[n] = first.setdefault((n.target, str(arguments)), n)
+            self._is_constant(n)
+
+    def _is_constant(self, n) -> bool:
+        if n not in self._found:
+            self._found[n] = self._look(n)
+        return self._found[n]
+
+    def _look(self, n) -> bool:
+        # a literal tensor
+        if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):
+            self.values[n] = getattr(n.graph.owning_module, n.target, None)
+            return True
+        if n.op != "call_function" or not isinstance(n.target, torch._ops.OpOverload) or n.target._schema.is_mutable:
+            return False
+        if torch.Tag.nondeterministic_seeded in n.target.tags or not all(map(self._is_constant, n.all_input_nodes)):
+            return False
+        arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
+        self._first[n] = self._by_call.setdefault((n.target, str(arguments)), n)
+        return True
 
     def __contains__(self, n) -> bool:
-        return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
+        return self._is_constant(n) and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
     def first(self, n):
         """Returns the first constant node that is computed as the constant node n is, which may be n itself."""
@@ -79,33 +87,25 @@ class Constants:
         return float(value.flatten()[0])
 
 
-
-def fold(module) -> set:
-    """Replaces constant nodes by attributes of the module, if other nodes than constants read them. Returns the names
-    of the attributes' nodes. An output becomes a copy of its constant, because the graph's caller may write to
-    outputs."""
-    graph, kept, names, folded = module.graph, 0, set(), []
-    with _disable_current_modes(), torch.no_grad():
-        constants = Constants(graph, on_cpu=False)
-        for n in _read(graph, constants):
-            value = constants.value(n)
-            if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
-                continue
-            applied("constant computed while compiling")
-            kept += value.nbytes
-            folded.append(n)
-            name = _name(len(names))
-            module.register_buffer(name, value)
-            with graph.inserting_before(n):
-                attribute = graph.get_attr(name)
-            attribute.meta["val"] = n.meta["val"]
-            n.replace_all_uses_with(attribute)
-            names.add(attribute.name)
-            _copy_outputs(graph, attribute)
-        if folded:
-            module.meta[MADE] = _computed(graph, constants, folded), module
-    graph.eliminate_dead_code()
-    return names
+def fold(work, output) -> int:
+    """Replaces constant nodes by attributes of the module, if other nodes than constants read them."""
+    graph, module, kept, folded = work.graph, work.module, 0, []
+    constants = Constants(graph, on_cpu=False)
+    for n in _read(graph, constants):
+        value = constants.value(n)
+        if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
+            continue
+        kept += value.nbytes
+        module.register_buffer(_name(len(folded)), value)
+        with graph.inserting_before(n):
+            attribute = graph.get_attr(_name(len(folded)))
+        attribute.meta["val"] = n.meta["val"]
+        n.replace_all_uses_with(attribute)
+        folded.append(n)
+        work.attributes.append(attribute)
+    if folded:
+        module.meta[MADE] = _computed(graph, constants, folded), module
+    return len(folded)
 
 
 def named(values) -> dict:
@@ -151,17 +151,14 @@ def _read(graph, constants) -> list:
     return found[::-1]
 
 
-def _copy_outputs(graph, attribute) -> None:
-    """Inserts a copy before each output of the graph that is the constant `attribute` or a view of it, because the
-    graph's caller may write to outputs."""
-    output = next(iter(graph.find_nodes(op="output")))
-    reached = [attribute]
+def copy_outputs(work, output) -> int:
+    """Inserts a copy before each output of the graph that is a constant or a view of it, because the graph's caller may write
+    to outputs."""
+    reached, copied = list(work.attributes), 0
     for n in reached:
         reached += [u for u in n.users if _is_view(u)]
     for n in reached:
         if output in n.users:
-            applied("copy of a constant output")
-            with graph.inserting_before(output):
-                copy = graph.call_function(aten.clone.default, (n,))
-            copy.meta["val"] = n.meta["val"]
-            output.replace_input_with(n, copy)
+            output.replace_input_with(n, work.call(output, aten.clone.default, n))
+            copied += 1
+    return copied
