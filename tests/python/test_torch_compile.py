@@ -301,7 +301,7 @@ def _row_steps(x):
 
 def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
     from zellige import torch_backend
-    from zellige.torch import backend
+    from zellige.torch import compilation
 
     now = [0.0]
 
@@ -310,7 +310,7 @@ def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
         now[0] += 1
         return now[0]
 
-    monkeypatch.setattr(backend.time, "monotonic", clock)
+    monkeypatch.setattr(compilation.time, "monotonic", clock)
     torch._dynamo.reset()
     torch_backend.reports.clear()
     x = torch.randn(6, 64)

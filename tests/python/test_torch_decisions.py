@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from torch.nn import functional as F  # noqa: E402
 
 from zellige import _native, torch_backend  # noqa: E402
-from zellige.torch import backend, options  # noqa: E402
+from zellige.torch import compilation, options  # noqa: E402
 from zellige.torch.cache import graph_key  # noqa: E402
 from zellige.torch.execute import source  # noqa: E402
 from zellige.torch.measure import attention_kernels, clock  # noqa: E402
@@ -61,7 +61,7 @@ def counted(monkeypatch):
     count(taking.Taking, "round", "parts")
     count(mixtures, "cheaper", "mixed")
     count(clock, "cost", "measured")
-    count(backend, "aot_module_simplified", "aot")
+    count(compilation, "aot_module_simplified", "aot")
     count(taking.Part, "__init__", "traced")
     return counts
 

@@ -9,6 +9,6 @@ rewrites/    rewrites of graphs
 execute/     functions that call programs and torch's kernels; CUDA graphs
 partition/   which operators become programs
 cache/       decisions on graphs, on disk
-options.py, backend.py                 the options of torch.compile, and the backend itself
+options.py, compilation.py, backend.py  the options of torch.compile, the compilation of one graph, and the backend itself
 tensors/     torch's functions on traced arrays, Zellige's functions on tensors of torch, and hand-written kernels as torch operators
 """

@@ -20,7 +20,7 @@ import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.utils._pytree import tree_flatten, tree_map
 from zellige import _native
-from zellige.torch import applications, backend
+from zellige.torch import applications, compilation
 from zellige.torch.execute import part
 from zellige.torch.import_.aot import KeptWhole
 from zellige.torch.import_.decompositions import decompositions
@@ -73,9 +73,9 @@ def compiled(function, inputs, emulated=False) -> Run:
     seen, report = [], Report()
 
     def compiler(module, _):
-        constants, saved = backend.rewritten(module)
+        constants, saved = compilation.rewritten(module)
         seen.append(module.graph)
-        made = backend._compiled(module, constants, report, Options(take="all"), saved, False)
+        made = compilation.partitioned(module, constants, report, Options(take="all"), saved, False)
         return lambda *given: made(*given)
 
     module, before = _Module(function), collections.Counter(applications.COUNTS)

@@ -15,6 +15,7 @@ from ..measure import attention_kernels
 from ..rewrites import channels_last, speculation
 from ..rewrites.rule import Level, Work, apply
 from ..rewrites.table import rows
+from . import wrappers
 
 # where torch's bindings of ATen's operators are
 _OWNERS = torch._C._VariableFunctions, torch._C.TensorBase, torch._C._nn
@@ -30,6 +31,12 @@ def call(module, node, part) -> None:
     node.replace_all_uses_with(made)
     module.graph.erase_node(node)
     module.delete_submodule(node.target)
+
+
+def function_of(module):
+    """Returns the function of a graph with the calls of parts."""
+    straighten(module)
+    return wrappers.forward(module)
 
 
 def straighten(module) -> None:

@@ -7,8 +7,8 @@ there. tests/python/rewrites has graphs for each row on which its condition hold
 
 import torch
 
-from . import attention, channels_last, constants, counts, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation, spellings
 from ..import_ import custom
+from . import attention, channels_last, constants, counts, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation, spellings
 from .rule import OUTPUT, Level, Rewrite
 
 aten = torch.ops.aten
