@@ -22,6 +22,7 @@ import torch
 from ... import _native
 from ..execute.source import Unknown
 from ..import_ import custom, symbols
+from ..import_.kinds import properties
 from ..import_.products import allows_tf32
 
 # modules whose functions are those of torch's version, or of Python's
@@ -40,14 +41,8 @@ def mark(module) -> None:
     content = hashlib.blake2b()
     for n in module.graph.nodes:
         args = torch.fx.map_arg((n.args, n.kwargs), number.__getitem__)
-        content.update(f"{n.op} {'' if n.op == 'placeholder' else n.target} {args} {_declared(n.meta.get('val'))}\n".encode())
+        content.update(f"{n.op} {'' if n.op == 'placeholder' else n.target} {args} {properties(n.meta.get('val'))}\n".encode())
     module.meta[TRACED] = content.hexdigest()
-
-
-def _declared(value):
-    if isinstance(value, torch.Tensor):
-        return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
-    return [*map(_declared, value)] if isinstance(value, (tuple, list)) else value
 
 
 def of(graph_module, inputs, **options) -> tuple:

@@ -12,6 +12,8 @@ import operator
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from ..import_.kinds import is_pointwise, tensors
+
 aten = torch.ops.aten
 
 DEVICE = "cuda"
@@ -43,13 +45,6 @@ def why_not(graph, static, names):
 def device(graph):
     """Returns the GPU of the first GPU tensor in the graph."""
     return next(t.device for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE)
-
-
-def tensors(value) -> list:
-    """Returns the tensors in a value, which may be a tensor or a nested list."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in tensors(v)] if isinstance(value, (tuple, list)) else []
 
 
 def overlaps(value) -> bool:
@@ -111,7 +106,7 @@ def _is_kept(target, given, made) -> bool:
     host = [t for t in given + made if t.device.type != DEVICE]
     if len(host) in (0, len(given) + len(made)):
         return True
-    return torch.Tag.pointwise in target.tags and all(t.ndim == 0 for t in host) and all(t.device.type == DEVICE for t in made)
+    return is_pointwise(target) and all(t.ndim == 0 for t in host) and all(t.device.type == DEVICE for t in made)
 
 
 def _without_dropout(n) -> bool:

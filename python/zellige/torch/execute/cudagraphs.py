@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import torch
 
+from ..import_.kinds import tensors
 from . import capturable, kept
 
 MAX_CAPTURES = 128  # captures per function; further calls run without a capture
@@ -46,7 +47,7 @@ class Gpu:
         with torch.cuda.stream(stream):
             made = call(*inputs)
         current.wait_stream(stream)
-        for t in capturable.tensors(made):
+        for t in tensors(made):
             if t.is_cuda:
                 t.record_stream(current)
         return made

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..applications import applied
 from ..import_ import custom
+from ..import_.kinds import properties
 from ..measure import attention_kernels
 from ..rewrites import channels_last, speculation
 from ..rewrites.rule import Level, Work, apply
@@ -79,20 +80,12 @@ def _binding_as_before(node, bindings):
     the same operator with like arguments. `bindings`: the cache of the results."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
-    of = lambda n: _declared(n.meta.get("val"))  # noqa: E731
+    of = lambda n: properties(n.meta.get("val"))  # noqa: E731
     called = repr((torch.fx.map_arg(node.args, of), torch.fx.map_arg(node.kwargs, of)))
-    key = node.target, called, repr(_declared(node.meta.get("val")))
+    key = node.target, called, repr(properties(node.meta.get("val")))
     if key not in bindings:
         bindings[key] = _binding(node)
     return bindings[key]
-
-
-def _declared(value):
-    """Returns the properties of a tensor that determine how an operator treats it as an argument: shape, strides, dtype
-    and device."""
-    if isinstance(value, torch.Tensor):
-        return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
-    return tuple(map(_declared, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):

@@ -13,12 +13,11 @@ from ...program import Program
 from ...tracing import Array, Trace
 from .. import words
 from ..import_ import operators
+from ..import_.kinds import COPY
 from ..import_.rows import Rows
 from ..import_.schema import Left
 from ..import_.views import VIEWS, moves
 from .source import made, written
-
-_CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
@@ -241,12 +240,12 @@ def _copied(node, arrays):
     """Returns the aten.clone node that makes the memory of a result: `node` itself, or the clone of which `node` is a
     view with the same elements in the same order. Returns None if torch makes no copy for this result. `arrays`: the
     traced array of each node."""
-    while node.target in VIEWS and node.target is not _CLONE:
+    while node.target in VIEWS and node.target is not COPY:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
             return None
         node = of
-    return node if node.target is _CLONE else None
+    return node if node.target is COPY else None
 
 
 def _clone(x, strides):

@@ -18,6 +18,7 @@ from ... import dtypes
 from .. import applications
 from ..applications import applied
 from . import custom, declared, operators
+from .kinds import tensors
 from .scalars import overflows
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
@@ -145,15 +146,15 @@ def _is_refused(op, args, kwargs) -> bool:
     """Returns true if a decomposition may lose an error, or read what torch's kernel does not read: a number that the
     kernel converts is beyond the range of the dtype, alpha is 0, the operands of a product differ in dtype, or the kernel
     may not exist for integers."""
-    tensors = [x for x in args if isinstance(x, torch.Tensor)]
+    given = [x for x in args if isinstance(x, torch.Tensor)]
     numbers = [x for x in (*args, *kwargs.values()) if isinstance(x, (int, float)) and not isinstance(x, bool)]
-    if not tensors:
+    if not given:
         return False
-    dtype, name = tensors[0].dtype, op._schema.name.removeprefix("aten::")
+    dtype, name = given[0].dtype, op._schema.name.removeprefix("aten::")
     if kwargs.get("alpha") == 0 or any(overflows(x, dtype) for x in numbers):
         return True
     if name in _PRODUCTS:
-        return any(x.dtype != dtype for x in tensors)
+        return any(x.dtype != dtype for x in given)
     return not dtype.is_floating_point and not dtype.is_complex and name not in _OF_ANY_DTYPE
 
 
@@ -172,7 +173,7 @@ def _ends_in_known(function, table, args, kwargs) -> bool:
     try:
         with applications.uncounted(), disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)
-        return made is not NotImplemented and all(t.dtype in _DTYPES for t in _tensors(made))
+        return made is not NotImplemented and all(t.dtype in _DTYPES for t in tensors(made))
     except Exception:  # _Unknown, or an error in torch's function for these arguments
         return False
 
@@ -196,7 +197,7 @@ class _OnlyKnown(TorchDispatchMode):
             return op(*args, **kwargs)
         if op in operators.OPERATORS:
             made = op(*args, **kwargs)
-            if any(t.dtype not in _DTYPES for t in _tensors(made if op in _BY_NUMBER else (args, made))):
+            if any(t.dtype not in _DTYPES for t in tensors(made if op in _BY_NUMBER else (args, made))):
                 raise _Unknown(op)
             return made
         with self:
@@ -204,9 +205,3 @@ class _OnlyKnown(TorchDispatchMode):
         if made is NotImplemented:
             raise _Unknown(op)
         return made
-
-
-def _tensors(value) -> list:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []

@@ -11,6 +11,7 @@ from ...tracing import Array
 from ..applications import applied
 from . import custom
 from .attention import attended, attention
+from .kinds import is_pointwise
 from .products import matmul
 from .rotary import added, cat
 from .scalars import overflows, rounded
@@ -320,8 +321,7 @@ def _as_read(x, node, array):
     value, made = x.meta.get("val"), node.meta["val"]
     if not isinstance(value, torch.Tensor) or not isinstance(made, torch.Tensor) or made.dtype not in (torch.float16, torch.bfloat16):
         return array
-    elementwise = isinstance(node.target, torch._ops.OpOverload) and torch.Tag.pointwise in node.target.tags
-    if not elementwise or value.ndim > 0 or value.dtype in (made.dtype, torch.bool):
+    if not is_pointwise(node.target) or value.ndim > 0 or value.dtype in (made.dtype, torch.bool):
         return array
     if made.device.type == "cpu" and node.target in _READ_WIDE and x is node.args[1]:
         return array

@@ -18,27 +18,17 @@ from ... import operators as op
 from ...tracing import Array
 from ..applications import applied
 from . import custom, operators
+from .kinds import MATMULS, REDUCTIONS, RESHAPES, SOFTMAXES, is_pointwise, shape_of
 from .views import VIEWS
 
 _ATEN = torch.ops.aten
-_RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.default)
-_PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
-# Operators whose second argument lists dimensions of the operand.
-_ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
-          _ATEN.amax.default, _ATEN.amin.default, _ATEN.prod.dim_int, _ATEN.var.correction, _ATEN.logsumexp.default)  # fmt: skip
 _ELEMENTWISE = (_ATEN._to_copy.default, custom.CHOOSE, custom.FILL, custom.COMPARE, custom.COMPARE_NUMBER)
 
 
 def is_elementwise(target) -> bool:
     """Returns true for an operator, other than a copy, whose result at a place depends on its operands there alone, and not
     on the place."""
-    tagged = isinstance(target, torch._ops.OpOverload) and torch.Tag.pointwise in target.tags and target not in VIEWS
-    return tagged or target in _ELEMENTWISE
-
-
-def _shape(node) -> tuple:
-    value = node.meta.get("val")
-    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
+    return is_pointwise(target) and target not in VIEWS or target in _ELEMENTWISE
 
 
 class Rows:
@@ -49,11 +39,11 @@ class Rows:
         self.leads = set()
         self.matrices = {}  # by an array's name: the matrix of which the array is a view
         for node in graph.nodes:
-            if node.target in _RESHAPED:
-                ends = _shape(node.args[0]), _shape(node)
+            if node.target in RESHAPES:
+                ends = shape_of(node.args[0]), shape_of(node)
                 for (matrix, other), at in ((ends, node.args[0]), (ends[::-1], node)):
                     products = [at] if at is not node else list(node.users)
-                    if _folded(other) == matrix and any(p.target in _PRODUCTS for p in products):
+                    if _folded(other) == matrix and any(p.target in MATMULS for p in products):
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
@@ -69,8 +59,8 @@ class Rows:
     def evaluate(self, node, arrays):
         """Returns the traced result of an FX node, as operators.evaluate does, but computed on two-dimensional activations
         where that gives the same result. `arrays` maps the node's operands to their traced arrays."""
-        shape = _shape(node)
-        if node.target in _RESHAPED:
+        shape = shape_of(node)
+        if node.target in RESHAPES:
             x = arrays[node.args[0]]
             x = self.matrices.get(x._name, x)
             if shape[:-1] in self.leads and x.shape == _folded(shape):
@@ -112,11 +102,11 @@ def _along_rows(node, operands, lead):
     args = list(node.args)
     if node.target is _ATEN.native_layer_norm.default:
         return args if operands[args[0]].shape == (*lead, *args[1]) else None
-    if node.target not in _ALONG:
+    if node.target not in SOFTMAXES + REDUCTIONS:
         return args if is_elementwise(node.target) else None
     last = operands[args[0]].ndim - 1
     dims = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
-    if dims == [None] or [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
+    if dims == [None] or [d % (last + 1) for d in dims] != [last] or shape_of(node)[:-1] != lead:
         return None
     args[1] = [-1] if isinstance(args[1], (tuple, list)) else -1
     return args

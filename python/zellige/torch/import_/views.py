@@ -8,12 +8,10 @@ import torch
 from ... import array_views
 from ... import operators as op
 from ..applications import applied
+from .kinds import COPY, GIVEN, lies_as
 from .schema import Left
 
 aten = torch.ops.aten
-
-_GIVEN = ("placeholder", "get_attr")
-_COPY = aten.clone.default  # a view in Zellige; torch copies the tensor
 
 
 def _slice(x, dim=0, start=None, end=None, step=1):
@@ -112,7 +110,7 @@ def is_view(n) -> bool:
 
 def moves(n) -> bool:
     """Returns true if n copies an argument of its graph into another layout. A program does so by a kernel of its own."""
-    if n.target is not _COPY or n.args[0].op not in _GIVEN:
+    if n.target is not COPY or n.args[0].op not in GIVEN:
         return False
     x, made = n.args[0].meta.get("val"), n.meta.get("val")
-    return isinstance(x, torch.Tensor) and any(size > 1 and a != b for size, a, b in zip(x.shape, x.stride(), made.stride()))
+    return isinstance(x, torch.Tensor) and not lies_as(x, made.stride())

@@ -14,6 +14,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..import_.kinds import bytes_of
 from . import clock, estimates
 
 CONVOLUTION = torch.ops.aten.convolution.default
@@ -106,8 +107,7 @@ def _estimated(values, result) -> float:
     """Returns the estimated time of a convolution with the arguments `values` and the result `result`, in microseconds.
     Includes the layout conversions that cuDNN needs."""
     x, weight, groups = values[0], values[1], values[8]
-    bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
-    us = estimates.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / estimates.BYTES
+    us = estimates.SIMPLE.kernel + bytes_of([x, weight, result]) / estimates.BYTES
     wide = x.dtype == torch.float32 and not torch.backends.cudnn.allow_tf32
     if wide or x.ndim != 4 or groups == x.shape[1] > 1 or suggest_memory_format(x) == torch.channels_last:
         return us

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from ..import_ import custom
+from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors
 from ..import_.products import allows_tf32
 from ..import_.views import VIEWS
 
@@ -57,10 +58,9 @@ KINDS = {
     aten.native_layer_norm.default: NORM,
     aten._native_batch_norm_legit_no_training.default: NORM,
     aten._to_copy.default: CAST,
+    **dict.fromkeys((*SOFTMAXES, *REDUCTIONS, aten.mean.default), ALONG),
     aten.logsumexp.default: LOGSUMEXP,
-    **dict.fromkeys((aten._softmax.default, aten._log_softmax.default, aten._safe_softmax.default, aten.sum.dim_IntList,
-                     aten.mean.dim, aten.mean.default, aten.amax.default, aten.amin.default, aten.prod.dim_int, aten.var.correction), ALONG),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -98,37 +98,27 @@ def of_part(program, tensors: int) -> Cost:
 def heavy(node) -> bool:
     """Returns true for matmuls and attention. Where a program costs more than torch's kernels, a program without these
     operators may cost less."""
-    return node.target in _PRODUCTS or node.target is custom.ATTENTION
-
-
-def _tensors(value) -> list:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []
-
-
-def _bytes(tensors) -> int:
-    return sum(t.numel() * t.element_size() for t in tensors)
+    return node.target in PRODUCTS or node.target is custom.ATTENTION
 
 
 def _of_node(node) -> Cost:
     if node.target is operator.getitem:
         return Cost()
-    made = _tensors(node.meta.get("val"))
-    read = [t for n in node.all_input_nodes for t in _tensors(n.meta.get("val"))]
-    if node.target is aten.clone.default:
+    made = tensors(node.meta.get("val"))
+    read = [t for n in node.all_input_nodes for t in tensors(n.meta.get("val"))]
+    if node.target is COPY:
         kind = SIMPLE if _innermost(read[0]) == _innermost(made[0]) else TRANSPOSED
-        return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
+        return Cost(kind.kernel + bytes_of(read + made) / kind.bytes, kind.host)
     if node.target in VIEWS:
         return Cost(host=VIEW)
-    if node.target in _PRODUCTS:
+    if node.target in PRODUCTS:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
     if node.target is custom.ATTENTION:
         return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
     if node.target is aten.embedding.default:  # reads only the number of rows of the table that it returns
         read = made
     kind = KINDS.get(node.target, SIMPLE)
-    return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
+    return Cost(kind.kernel + bytes_of(read + made) / kind.bytes, kind.host)
 
 
 def _operands(node) -> list:
@@ -141,13 +131,10 @@ def _innermost(x):
     return next((d for d in reversed(range(x.ndim)) if x.stride(d) == 1 and x.shape[d] > 1), None)
 
 
-_PRODUCTS = (aten.mm.default, aten.bmm.default, aten.addmm.default, aten.baddbmm.default)
-
-
 def _product(made, a, b) -> float:
     """Returns the estimated time on the GPU of torch's matmul of a and b, with the result `made`, in microseconds."""
     k = a.shape[-1]
-    moved = _bytes([made, a, b]) / BYTES
+    moved = bytes_of([made, a, b]) / BYTES
     rate = TF32_RATE if made.dtype == torch.float32 and allows_tf32() else RATES.get(made.dtype, RATES[torch.float32])
     computed = 2 * made.numel() * k / rate
     if made.element_size() == 2 and any(n % 8 for n in (k, made.shape[-1])):
@@ -160,4 +147,4 @@ def _attention(made, q, k, causal) -> float:
     microseconds."""
     pairs = math.prod(q.shape[:-1]) * k.shape[-2] * (0.5 if causal else 1)
     computed = 2 * pairs * (q.shape[-1] + made.shape[-1]) / ATTENTION.get(q.dtype, ATTENTION[torch.float32])
-    return PRODUCT + max(_bytes([made, q, k, k]) / BYTES, computed)
+    return PRODUCT + max(bytes_of([made, q, k, k]) / BYTES, computed)

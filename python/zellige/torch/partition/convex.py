@@ -11,13 +11,12 @@ node, and conv left to torch:
 """
 
 import heapq
+import math
 import operator
 
-import torch
-
+from ..import_.kinds import COPY, GIVEN, bytes_of, shape_of
 from ..import_.views import is_view, moves
 
-_GIVEN = ("placeholder", "get_attr")
 _MAX_NODES = 100  # limit of the nodes that are examined to compute a result in a later part
 # key in the meta of a node that recreates a view where it is read
 AGAIN = "zellige: a view made where it is read"
@@ -26,7 +25,7 @@ AGAIN = "zellige: a view made where it is read"
 def parts(graph, is_known) -> list:
     """Returns the parts of a graph (convex sets of operators that can become programs) as lists of nodes in the graph's
     order. Each has at least one node that is not a view. `is_known(node)`: true if the node may be in a part."""
-    nodes = [n for n in graph.nodes if n.op not in _GIVEN]
+    nodes = [n for n in graph.nodes if n.op not in GIVEN]
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)
     _sink(nodes, known, number)
@@ -40,7 +39,6 @@ def parts(graph, is_known) -> list:
     return [found[i] for i in sorted(found) if kernels(found[i])]
 
 
-_COPY = torch.ops.aten.clone.default  # a view in Zellige; torch copies the tensor
 
 
 def kernels(part) -> list:
@@ -53,12 +51,12 @@ def _peel(graph, part_of) -> None:
     several views once. Does so for a slice only if its part reads the base through views only; otherwise the part would
     have to store the complete base. `part_of`: a dict from each node to the number of its part, which is updated."""
     for n in reversed(list(part_of)):  # readers before their operands
-        if not is_view(n) or n.target is _COPY:
+        if not is_view(n) or n.target is COPY:
             continue
         own, of = part_of[n], n.all_input_nodes[0]
         if n.target is operator.getitem:
             of = of.all_input_nodes[0]
-        whole = _numel(n) >= _numel(of) or all(is_view(u) and u.target is not _COPY for u in of.users if part_of.get(u) == own)
+        whole = math.prod(shape_of(n)) >= math.prod(shape_of(of)) or all(is_view(u) and u.target is not COPY for u in of.users if part_of.get(u) == own)
         readers = {}  # by part; None: nodes left to torch
         for u in n.users:
             if part_of.get(u) != own:
@@ -74,11 +72,6 @@ def _peel(graph, part_of) -> None:
         if not n.users:
             del part_of[n]
             graph.erase_node(n)
-
-
-def _numel(n) -> int:
-    value = n.meta.get("val")
-    return value.numel() if isinstance(value, torch.Tensor) else 0
 
 
 def _numbers(nodes, known) -> dict:
@@ -97,7 +90,7 @@ def _sink(nodes, known, number) -> None:
     before the user."""
     alone = set()
     for n in nodes:
-        if n in known and all(m.op in _GIVEN or m in alone for m in n.all_input_nodes):
+        if n in known and all(m.op in GIVEN or m in alone for m in n.all_input_nodes):
             alone.add(n)
     for n in reversed(nodes):
         if n not in alone or (n.target is operator.getitem and n.args[0] in alone):
@@ -159,7 +152,7 @@ def _alone(made, place, known, number):
             m = m.args[0]  # with all of its results
         unit = [m, *_pieces(m)]
         alone = all(u in moved or u in unit for k in unit for u in k.users)
-        if alone or is_view(m) and m.target is not _COPY:  # _peel recreates a view where it is read
+        if alone or is_view(m) and m.target is not COPY:  # _peel recreates a view where it is read
             moved.update(unit if alone else ())
             outside.update(k for k in m.all_input_nodes if k not in place)
             for k in m.all_input_nodes:
@@ -167,14 +160,9 @@ def _alone(made, place, known, number):
                     heapq.heappush(waiting, (-place[k], k.name, k))
         else:
             stored = any(u not in known or number[u] != own for k in unit for u in k.users)
-            costs += sum(map(_bytes, unit)) * (1 if stored else 2)
+            costs += sum(bytes_of(k.meta.get("val")) for k in unit) * (1 if stored else 2)
         if len(seen) > _MAX_NODES:
             return None
     # what others of the part read, too, is read twice
-    costs += sum(_bytes(m) for m in outside if any(u in known and number[u] == own and u not in moved for u in m.users))
-    return moved if costs < 2 * sum(map(_bytes, made)) else None
-
-
-def _bytes(n) -> int:
-    value = n.meta.get("val")
-    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
+    costs += sum(bytes_of(m.meta.get("val")) for m in outside if any(u in known and number[u] == own and u not in moved for u in m.users))
+    return moved if costs < 2 * sum(bytes_of(n.meta.get("val")) for n in made) else None

@@ -16,6 +16,7 @@ from .. import words
 from ..execute import direct
 from ..execute.part import Part
 from ..execute.programs import Programs
+from ..import_.kinds import properties
 from ..import_.schema import Left
 from ..import_.views import VIEWS
 from ..measure import attention_kernels, clock, estimates
@@ -323,13 +324,8 @@ def _structure(module, weights, updates):
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
-    def declared(value):
-        if isinstance(value, torch.Tensor):
-            return (tuple(value.shape), value.stride(), value.dtype, value.device)
-        return tuple(map(declared, value)) if isinstance(value, (tuple, list)) else value
-
     nodes = tuple((n.op, n.name in weights, str(n.target) if n.op == "call_function" else "", repr((numbered(n.args), numbered(n.kwargs))),
-                   repr(declared(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
+                   repr(properties(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
     return nodes, tuple((i, number[x]) for i, x in updates.items())
 
 

@@ -15,14 +15,12 @@ import math
 import torch
 
 from ..import_ import custom, declared
+from ..import_.kinds import COPY, QUOTIENTS, RESHAPES, SAME, SCALES, shape_of
 from . import ranges
 from .masks import HUGE
 
 aten = torch.ops.aten
-_RESHAPED = (aten.view.default, aten._unsafe_view.default, aten.reshape.default)
-_SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
 _WIDE = (torch.float32, torch.float64)
-_SCALES = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 
 
 def repeated_keys(work, node) -> bool:
@@ -33,7 +31,7 @@ def repeated_keys(work, node) -> bool:
     if grouped or mask is not None or q.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return False
     narrow = _unrepeated(k), _unrepeated(v)
-    if None in narrow or _shape(narrow[0])[1] != _shape(narrow[1])[1]:
+    if None in narrow or shape_of(narrow[0])[1] != shape_of(narrow[1])[1]:
         return False
     node.args = (q, *narrow, mask, causal, scale, True)
     return True
@@ -45,31 +43,25 @@ def written_out(work, node) -> bool:
     if found is None:
         return False
     changed = {found}
-    for view in [u for u in node.users if u.target in _RESHAPED and _shape(u) == _shape(found)]:
+    for view in [u for u in node.users if u.target in RESHAPES and shape_of(u) == shape_of(found)]:
         view.replace_all_uses_with(found)
     if node.users:
-        rows = work.call(node, aten.reshape.default, found, list(_shape(node)))
+        rows = work.call(node, aten.reshape.default, found, list(shape_of(node)))
         node.replace_all_uses_with(rows)
         changed.add(rows)
     declared.follow(work.graph, changed)
     return True
 
 
-def _shape(n) -> tuple:
-    """Returns the shape of a node's tensor; () for other nodes."""
-    value = n.meta.get("val") if isinstance(n, torch.fx.Node) else None
-    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
-
-
 def _as(n, shape):
     """Returns the earliest tensor with the given shape of which node n is a view or a copy; None if there is none."""
-    best = n if _shape(n) == shape else None
-    while n.target in _SAME and isinstance(n.args[0], torch.fx.Node):
-        if n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
+    best = n if shape_of(n) == shape else None
+    while n.target in SAME and isinstance(n.args[0], torch.fx.Node):
+        if n.target is aten.expand.default and shape_of(n) != shape_of(n.args[0]):
             break
         n = n.args[0]
-        best = n if _shape(n) == shape else best
-        if best is None and math.prod(_shape(n)) != math.prod(shape):
+        best = n if shape_of(n) == shape else best
+        if best is None and math.prod(shape_of(n)) != math.prod(shape):
             return None
     return best
 
@@ -81,13 +73,13 @@ def _attention(work, second):
     if second.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return None
     softmax, casts = p, 0
-    while softmax.target in (*_SAME, aten._to_copy.default) and len(softmax.users) == 1:
+    while softmax.target in (*SAME, aten._to_copy.default) and len(softmax.users) == 1:
         casts += softmax.target is aten._to_copy.default
         softmax = softmax.args[0]
     if casts > 1 or softmax.target not in (aten._softmax.default, aten._safe_softmax.default) or len(softmax.users) > 1:
         return None
-    shape = _shape(softmax)
-    if len(shape) != 4 or softmax.args[1] not in (3, -1) or _shape(p) != (shape[0] * shape[1], *shape[2:]):
+    shape = shape_of(softmax)
+    if len(shape) != 4 or softmax.args[1] not in (3, -1) or shape_of(p) != (shape[0] * shape[1], *shape[2:]):
         return None
     found = _scores(softmax.args[0], shape, (*_WIDE, second.meta["val"].dtype))
     if found is None:
@@ -95,13 +87,13 @@ def _attention(work, second):
     first, scale, causal = found
     batch, heads, tokens, keys = shape
     q, k = first.args
-    size, width = _shape(q)[-1], _shape(v)[-1]
+    size, width = shape_of(q)[-1], shape_of(v)[-1]
     q, k, v = _as(q, (batch, heads, tokens, size)), _as(k, (batch, heads, size, keys)), _as(v, (batch, heads, keys, width))
     if q is None or k is None or v is None or len({n.meta["val"].dtype for n in (q, k, v, second)}) > 1:
         return None
     k = _transposed(work, second, k)
     narrow = _unrepeated(k), _unrepeated(v)
-    grouped = None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]
+    grouped = None not in narrow and shape_of(narrow[0])[1] == shape_of(narrow[1])[1]
     k, v = narrow if grouped else (k, v)
     value = custom.ATTENTION(*(n.meta["val"] for n in (q, k, v)), None, causal, scale, grouped)
     safe = {} if softmax.target is aten._safe_softmax.default else {"safe": False}
@@ -115,20 +107,20 @@ def _scores(n, shape, dtypes):
     scale, causal = 1.0, False  # scale: what comes after n
     while len(n.users) == 1:
         if n.target is aten.bmm.default:
-            fits = _shape(n) == (shape[0] * shape[1], *shape[2:]) and 0 < scale < math.inf
+            fits = shape_of(n) == (shape[0] * shape[1], *shape[2:]) and 0 < scale < math.inf
             return (n, scale, causal) if fits else None
         if n.target is custom.MASK:
             if causal or not _hides_the_future(n, shape, scale):
                 return None
             causal = True
-        elif n.target in _SCALES and isinstance(n.args[1], (int, float)):
+        elif n.target in SCALES and isinstance(n.args[1], (int, float)):
             if n.args[1] == 0 or not math.isfinite(n.args[1]):
                 return None
-            scale *= 1 / n.args[1] if n.target in (aten.div.Tensor, aten.div.Scalar) else n.args[1]
+            scale *= 1 / n.args[1] if n.target in QUOTIENTS else n.args[1]
         elif n.target is aten._to_copy.default:
             if n.meta["val"].dtype not in dtypes:
                 return None
-        elif n.target not in _SAME or n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
+        elif n.target not in SAME or n.target is aten.expand.default and shape_of(n) != shape_of(n.args[0]):
             return None
         n = n.args[0]
         if not isinstance(n, torch.fx.Node):
@@ -141,7 +133,7 @@ def _hides_the_future(mask, shape, scale) -> bool:
     which it may be a view: its last two dimensions are theirs, and what it stores acts as -inf after it is multiplied by
     `scale`."""
     _, tril, triu, value = mask.args
-    return tril == 0 and triu is None and value * scale < HUGE and _shape(mask)[-2:] == shape[-2:]
+    return tril == 0 and triu is None and value * scale < HUGE and shape_of(mask)[-2:] == shape[-2:]
 
 
 def _transposed(work, before, k):
@@ -157,14 +149,14 @@ def _transposed(work, before, k):
 def _unrepeated(x):
     """Returns the node with the unrepeated keys or values, (batch, heads, keys, size), if x repeats each of its heads
     for several query heads; None if x does not."""
-    batch, heads, keys, size = _shape(x)
+    batch, heads, keys, size = shape_of(x)
     wide = x
-    while wide.target in (*_RESHAPED, aten.clone.default):
+    while wide.target in (*RESHAPES, COPY):
         wide = wide.args[0]
     if wide.target is not aten.expand.default or wide is x:
         return None
-    one, shape = wide.args[0], _shape(wide)
-    if len(shape) != 5 or shape[0] != batch or shape[1] * shape[2] != heads or shape[3:] != (keys, size) or _shape(one) != (*shape[:2], 1, *shape[3:]):
+    one, shape = wide.args[0], shape_of(wide)
+    if len(shape) != 5 or shape[0] != batch or shape[1] * shape[2] != heads or shape[3:] != (keys, size) or shape_of(one) != (*shape[:2], 1, *shape[3:]):
         return None
     return one.args[0] if one.target is aten.unsqueeze.default and one.args[1] % 5 == 2 else None
 

@@ -16,6 +16,7 @@ from torch._prims_common import suggest_memory_format
 
 from ..import_ import declared
 from ..import_ import operators as known
+from ..import_.kinds import COPY, RESHAPES, lies_as
 from ..import_.views import VIEWS
 from ..measure import convolution_kernels, estimates
 
@@ -28,7 +29,6 @@ SHARE = 0.03
 IN_NCHW = (aten._adaptive_avg_pool2d.default,)
 # a weight's copy by a kernel of the program that runs before the convolution
 WEIGHT = estimates.Kind(2.0, 2.5e6, estimates.LAUNCH)
-COPY = aten.clone.default
 
 
 def convert(work, output) -> int:
@@ -199,7 +199,7 @@ def _needs_nchw(user, value) -> bool:
     channels-last does not allow."""
     if user.op == "output":
         return True
-    if user.target not in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
+    if user.target not in RESHAPES:
         return False
     try:
         torch.empty_strided(value.shape, convolution_kernels.in_channels_last(value.shape), device="meta").view(user.args[1])
@@ -236,7 +236,7 @@ def _lay(graph, selected) -> None:
             _share(graph, x, copy, inside)
     declared.follow(graph, changed, real)
     for (x, _), copy in copies.items():
-        if _lies_as(x.meta["val"], copy.meta["val"]) and not _only_declares(x, copy):
+        if lies_as(x.meta["val"], copy.meta["val"].stride()) and not _only_declares(x, copy):
             copy.replace_all_uses_with(x)
             graph.erase_node(copy)
     for n, strides in before.items():
@@ -268,7 +268,7 @@ def declare(graph) -> None:
     one element (_only_declares). Copies of what a program makes are part of the program, and cost nothing."""
     for n in graph.find_nodes(op="call_function", target=COPY):
         x, made = n.args[0].meta.get("val"), n.meta.get("val")
-        if n.users and all(_is_input(u, n) for u in n.users) and x.stride() != made.stride() and _lies_as(x, made):
+        if n.users and all(_is_input(u, n) for u in n.users) and x.stride() != made.stride() and lies_as(x, made.stride()):
             n.target, n.args, n.kwargs = aten.as_strided.default, (n.args[0], list(made.shape), list(made.stride())), {}
 
 
@@ -291,11 +291,6 @@ def _restored(graph, n, strides):
         return called(COPY, n, memory_format=torch.contiguous_format)
     copy = called(COPY, called(aten.permute.default, n, order), memory_format=torch.contiguous_format)
     return called(aten.permute.default, copy, [order.index(d) for d in range(len(order))])
-
-
-def _lies_as(x, y) -> bool:
-    """Returns true if the tensors x and y have the same strides, except in dimensions of one element."""
-    return all(a == b for n, a, b in zip(x.shape, x.stride(), y.stride()) if n > 1)
 
 
 def _strides(n):

@@ -8,6 +8,7 @@ computed once, at compile time.
 
 import torch
 
+from ..import_.kinds import COPY
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -134,7 +135,7 @@ def _computed(graph, constants, folded):
 
 
 def _is_view(n) -> bool:
-    return n.target in VIEWS and n.target is not aten.clone.default
+    return n.target in VIEWS and n.target is not COPY
 
 
 def _read(graph, constants) -> list:
@@ -159,6 +160,6 @@ def copy_outputs(work, output) -> int:
         reached += [u for u in n.users if _is_view(u)]
     for n in reached:
         if output in n.users:
-            output.replace_input_with(n, work.call(output, aten.clone.default, n))
+            output.replace_input_with(n, work.call(output, COPY, n))
             copied += 1
     return copied

@@ -11,6 +11,7 @@ import operator
 
 import torch
 
+from ..import_.kinds import SORTS
 from . import ranges
 
 aten = torch.ops.aten
@@ -38,6 +39,6 @@ def _sorted(n):
         return None
     while s.target is aten._to_copy.default:
         s = s.args[0]
-    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in ranges.SORTS or ranges.descends(s.args[0]):
+    if s.target is not operator.getitem or s.args[1] != 0 or s.args[0].target not in SORTS or ranges.descends(s.args[0]):
         return None
     return s if s.meta["val"].ndim == 1 and s.meta["val"].dtype == torch.int64 else None

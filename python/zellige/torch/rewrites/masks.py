@@ -16,14 +16,11 @@ from dataclasses import dataclass
 import torch
 
 from ..import_ import custom
+from ..import_.kinds import SAME, SCALES, SOFTMAXES
 
 aten = torch.ops.aten
 
 HUGE = -1e30  # an added value below this counts as minus infinity, because rounding loses the score
-SOFTMAX = (aten._softmax.default, aten._safe_softmax.default, aten._log_softmax.default)
-_SAME = (aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.expand.default, aten.clone.default,
-         aten._to_copy.default)  # fmt: skip
-_SCALES = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 
 
 @dataclass(frozen=True)
@@ -96,13 +93,13 @@ def _weighs(node, deep=8) -> bool:
     if not node.users or deep == 0 or ndim == 0:
         return False
     for user in node.users:
-        if user.target in SOFTMAX and user.args[1] in (-1, ndim - 1):
+        if user.target in SOFTMAXES and user.args[1] in (-1, ndim - 1):
             continue
         value = user.meta.get("val")
         if not isinstance(value, torch.Tensor) or value.shape[-1:] != node.meta["val"].shape[-1:] or not value.dtype.is_floating_point:
             return False
-        carries = user.target in _SAME or user.target in (custom.MASK, aten.add.Tensor) and not user.kwargs
-        carries |= user.target in _SCALES and isinstance(user.args[1], (int, float)) and 1e-3 < user.args[1] < 1e3
+        carries = user.target in (*SAME, aten._to_copy.default) or user.target in (custom.MASK, aten.add.Tensor) and not user.kwargs
+        carries |= user.target in SCALES and isinstance(user.args[1], (int, float)) and 1e-3 < user.args[1] < 1e3
         if not carries or not _weighs(user, deep - 1):
             return False
     return True

@@ -11,6 +11,7 @@ import operator
 
 import torch
 
+from ..import_.kinds import SORTS, computes_elementwise, shape_of
 from . import ranges
 
 aten = torch.ops.aten
@@ -71,7 +72,7 @@ class _Exchange:
 
     def _inverted(self, q):
         """Returns the permutation of which the tensor q of indices is the inverse; None if none is known."""
-        if q.target is operator.getitem and q.args[1] == 1 and q.args[0].target in ranges.SORTS:
+        if q.target is operator.getitem and q.args[1] == 1 and q.args[0].target in SORTS:
             return q.args[0].args[0] if _is_permutation(q.args[0].args[0]) and not ranges.descends(q.args[0]) else None
         if q.target is not aten.index_put.default or len(q.args[1]) != 1 or q.args[3]:
             return None
@@ -92,19 +93,16 @@ def _index(n):
 
 def _is_permutation(p) -> bool:
     """Returns true if p is the indices of a sorted vector."""
-    return p.target is operator.getitem and p.args[1] == 1 and p.args[0].target in ranges.SORTS and p.meta["val"].ndim == 1
+    return p.target is operator.getitem and p.args[1] == 1 and p.args[0].target in SORTS and p.meta["val"].ndim == 1
 
 
 def _goes_through(x, node) -> bool:
     """Returns true if x is an elementwise result, or x with a dimension of one element, that only one node reads."""
-    if x.op != "call_function" or len(x.users) != 1 or not isinstance(x.target, torch._ops.OpOverload) or not isinstance(x.meta.get("val"), torch.Tensor):
-        return False
-    if x.meta["val"].ndim == 0 or x.meta["val"].shape[0] != node.meta["val"].shape[0]:
+    if x.op != "call_function" or len(x.users) != 1 or shape_of(x)[:1] != shape_of(node)[:1]:
         return False
     if x.target is aten.unsqueeze.default:
         return x.args[1] % x.meta["val"].ndim > 0
-    elementwise = torch.Tag.pointwise in x.target.tags or x.target is aten._to_copy.default
-    return elementwise and torch.Tag.nondeterministic_seeded not in x.target.tags and not x.target._schema.is_mutable
+    return computes_elementwise(x)
 
 
 def _of_rows(x) -> list:

@@ -12,11 +12,11 @@ import operator
 
 import torch
 
+from ..import_.kinds import SORTS
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
 
-SORTS = (aten.sort.default, aten.sort.stable)
 LIMITS = {torch.int8: 1 << 7, torch.int16: 1 << 15, torch.int32: 1 << 31}
 EXACT = LIMITS | {torch.int64: 1 << 63, torch.float32: 1 << 24}  # smaller numbers are exact
 SMALL = 128  # shorter vectors are sorted by comparisons, whose time does not depend on the dtype

@@ -2,6 +2,8 @@
 
 import torch
 
+from ..import_.kinds import lies_as, value_of
+
 aten = torch.ops.aten
 
 
@@ -9,15 +11,15 @@ def strides(graph) -> list:
     """Returns the strides of each result of a graph; None for what is no tensor, and for one whose layout depends on sizes that are
     not known yet."""
     (output,) = graph.find_nodes(op="output")
-    return [n.meta["val"].stride() if isinstance(_value(n), torch.Tensor) and _is_known(_value(n)) else None for n in _results(output)]
+    return [n.meta["val"].stride() if isinstance(value_of(n), torch.Tensor) and _is_known(value_of(n)) else None for n in _results(output)]
 
 
 def laid(work, output) -> bool:
     """Copies each result whose strides are not those before the rewrites to them. Dimensions of one element do not count."""
     made = {}
     for n, wanted in zip(_results(output), work.strides):
-        value = _value(n)
-        if wanted is not None and _is_known(value) and any(size > 1 and a != b for size, a, b in zip(value.shape, value.stride(), wanted)):
+        value = value_of(n)
+        if wanted is not None and _is_known(value) and not lies_as(value, wanted):
             made[n] = _copy(work, output, n, wanted)
     if made:
         output.args = (torch.fx.map_arg(output.args[0], lambda n: made.get(n, n)),)
@@ -26,10 +28,6 @@ def laid(work, output) -> bool:
 
 def _results(output) -> list:
     return list(output.args[0]) if isinstance(output.args[0], (tuple, list)) else [output.args[0]]
-
-
-def _value(n):
-    return n.meta.get("val") if isinstance(n, torch.fx.Node) else None
 
 
 def _is_known(tensor) -> bool:

@@ -10,6 +10,8 @@ import functools
 
 import torch
 
+from ..import_.kinds import computes_elementwise
+
 aten = torch.ops.aten
 
 MAX_SLICES = 8  # slices
@@ -92,7 +94,4 @@ def _splits_rows(x, d) -> bool:
 
 def _is_elementwise(x) -> bool:
     """Returns true for the result of an elementwise operator on tensors that only one node reads."""
-    if x.op != "call_function" or len(x.users) != 1 or not isinstance(x.target, torch._ops.OpOverload) or x.target._schema.is_mutable:
-        return False
-    pointwise = torch.Tag.pointwise in x.target.tags or x.target is aten._to_copy.default
-    return pointwise and torch.Tag.nondeterministic_seeded not in x.target.tags and all(isinstance(a.meta.get("val"), torch.Tensor) for a in x.all_input_nodes)
+    return computes_elementwise(x) and all(isinstance(a.meta.get("val"), torch.Tensor) for a in x.all_input_nodes)

@@ -12,11 +12,11 @@ import operator
 
 import torch
 
+from ..import_.kinds import QUOTIENTS, SCALES, TIMES
 from ..import_.scalars import overflows, rounded
 
 aten = torch.ops.aten
 
-PRODUCTS, QUOTIENTS = (aten.mul.Tensor, aten.mul.Scalar), (aten.div.Tensor, aten.div.Scalar)
 CLOSE = 1e-6  # numbers are written with seven digits or more
 
 
@@ -77,7 +77,7 @@ def gelu(work, node) -> bool:
     factor, others = 1.0, []
     while not (others == [x] and factor == 0.5):
         before, at = at, _only_user(at)
-        if at is None or at.target not in PRODUCTS + QUOTIENTS or at.kwargs:
+        if at is None or at.target not in SCALES or at.kwargs:
             return False
         other = at.args[1] if at.args[0] is before else at.args[0]
         if at.target in QUOTIENTS:
@@ -100,11 +100,11 @@ def _only_user(node):
 
 def _scaled(node):
     """Returns (s, x) for a node that is s x or x / (1 / s), else (1, the node)."""
-    if node.kwargs or node.target not in PRODUCTS + QUOTIENTS:
+    if node.kwargs or node.target not in SCALES:
         return 1.0, node
     x, s = node.args
-    if node.target in PRODUCTS and isinstance(x, (int, float)):
+    if node.target in TIMES and isinstance(x, (int, float)):
         x, s = s, x
     if not isinstance(x, torch.fx.Node) or not isinstance(s, (int, float)) or s == 0:
         return 1.0, node
-    return (s if node.target in PRODUCTS else 1 / s), x
+    return (s if node.target in TIMES else 1 / s), x
