@@ -239,3 +239,34 @@ def test_an_argument_in_another_layout_is_a_programs_copy(parts):
     assert [f.stride() for f in found] == [e.stride() for e in expected]
     assert len(part.program.outputs) == 2 and part.refusals == 0
     assert len({t.data_ptr() for t in (*given, *found)}) == 6
+
+
+COPIED = {
+    "expanded": lambda x: x[:1].expand(7, 4),
+    "expanded without dimensions": lambda x: x[0, 0].expand(7, 4),
+    "windows": lambda x: x.flatten()[:16].unfold(0, 4, 2),
+    "overlapping": lambda x: torch.as_strided(x, (7, 4), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", COPIED)
+def test_an_operand_that_programs_cannot_read_in_place_is_copied(parts, kind):
+    x, y = COPIED[kind](torch.randn(7, 4)), torch.randn(7, 4)
+    for function in (lambda x, y: torch.relu(x * y) + 1, lambda x, y: (x.clone(), x + y), lambda x, y: (x.t() @ y, x.sum(1), y * 2)):
+        run = compiled(function, x, y)
+        assert parts[-1].copied and torch_backend.reports[-1].left == {}
+        with torch.no_grad():
+            for found, expected in zip(*(f if isinstance(f, tuple) else (f,) for f in (run(x, y), function(x, y)))):
+                torch.testing.assert_close(found, expected)
+                assert found.stride() == expected.stride()
+        assert parts[-1].refusals == 0
+
+
+def test_one_that_is_changed_in_place_is_not_copied():
+    def function(x, y):
+        return x.add_(torch.relu(y)) * 2
+
+    x = torch.randn(1, 4).expand(3, 4)
+    torch._dynamo.reset()
+    with torch.no_grad(), pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        torch.compile(function, backend=torch_backend.backend)(x, torch.randn(3, 4))

@@ -43,14 +43,14 @@ class Part:
         index of a result to the placeholder that is updated in place with this result. Raises Left or Error if an
         operator is not supported."""
         self.name, self.module, self.updates = name, module, {}
-        trace, arrays, self.order, owners = Trace(name), {}, [], {}
+        trace, arrays, self.order, self.copied, owners = Trace(name), {}, [], set(), {}
         self.words = words.of_part(module.graph)
         rows = Rows(module.graph)
         outputs = ()
         for node in module.graph.nodes:
             if node.op == "placeholder":
                 try:
-                    arrays[node] = input_of(trace, node.name, node.meta["val"], node.name in constants)
+                    arrays[node] = self._input(trace, node, node.name in constants, node in updates.values())
                 except Error as why:
                     raise type(why)(words.operands(str(why), [node.name])) from None
                 self.order.append(arrays[node]._name)
@@ -94,6 +94,19 @@ class Part:
         self.program = None
         self.device = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
 
+    def _input(self, trace, node, constant, updated):
+        """Returns the input for a placeholder. If programs cannot read it in place, such as an expanded tensor or a result of
+        `unfold`, the program reads a copy, except of one that it updates."""
+        value = node.meta["val"]
+        try:
+            return input_of(trace, node.name, value, constant)
+        except Error:
+            if updated or not isinstance(value, torch.Tensor):
+                raise
+            made = input_of(trace, node.name, value, constant, strides=False)
+            self.copied.add(len(self.order))
+            return made
+
     def written(self) -> dict:
         """Returns the part as strings, numbers, lists and dicts, of which `again` makes it. Raises graph_key.Unknown if
         an operator of the part has no name."""
@@ -107,7 +120,7 @@ class Part:
         for name in cls._WRITTEN:
             setattr(part, name, entry[name])
         part.shapes, part.strides = [tuple(s) for s in entry["shapes"]], [tuple(s) for s in entry["strides"]]
-        part.updates, part.device, part.program = dict(entry["updates"]), torch.device(entry["device"]), None
+        part.updates, part.device, part.program, part.copied = dict(entry["updates"]), torch.device(entry["device"]), None, set()
         part.module = lambda *args: made(entry["module"], ())(*args)  # rarely called
         return part
 
@@ -171,7 +184,7 @@ class Part:
         table = exchange.exchange_table(torch.Tensor)
         if table is None or sys.implementation.name != "cpython":
             return self.checked
-        copied = set()
+        copied = set(self.copied)
         run, handle = self.program._native.objects()
         scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone, "viewed": _viewed}
         if device.type == "cuda":

@@ -62,10 +62,12 @@ def like(v):
     """Returns a new tensor with the shape, strides, dtype and device of `v`, and random values. Integers and 8-bit values
     are 0 instead, so that indices are valid."""
     x = torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device)
+    memory = x.as_strided((x.untyped_storage().nbytes() // x.element_size(),), (1,))  # elements of x may share it
     if not v.dtype.is_floating_point or v.element_size() == 1:
-        return x.zero_()
-    generator = torch.Generator(v.device)  # torch's default generator belongs to the user
-    return x.normal_(generator=generator)
+        memory.zero_()
+    else:
+        memory.normal_(generator=torch.Generator(v.device))  # torch's default generator belongs to the user
+    return x
 
 
 def _measured(call, inputs, launches):

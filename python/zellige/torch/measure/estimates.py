@@ -95,6 +95,11 @@ def of_part(program, tensors: int) -> Cost:
     return Cost(program.price, PART + LAUNCH * kernels + TENSOR * tensors)
 
 
+def of_copy(value) -> Cost:
+    """Returns the estimated cost of a copy of a tensor in its own order."""
+    return Cost(SIMPLE.kernel + 2 * bytes_of(value) / SIMPLE.bytes, SIMPLE.host)
+
+
 def heavy(node) -> bool:
     """Returns true for matmuls and attention. Where a program costs more than torch's kernels, a program without these
     operators may cost less."""

@@ -65,8 +65,10 @@ class Planned:
         return estimates.of_torch([*self.module.graph.nodes, *self.changes.values()])
 
     def own(self) -> estimates.Cost:
-        """Returns the estimated cost of the part's program."""
-        return estimates.of_part(self.part.program, len(self.part.inputs) + len(self.part.program.outputs))
+        """Returns the estimated cost of the part's program, with those of the operands that it reads as copies."""
+        values = self.values()
+        copies = (estimates.of_copy(values[i]) for i in self.part.copied)
+        return sum(copies, estimates.of_part(self.part.program, len(self.part.inputs) + len(self.part.program.outputs)))
 
     def values(self) -> list:
         """Returns the declared tensors of the part's inputs."""
@@ -95,12 +97,12 @@ class Taking:
         """Decides which parts become programs. Where a part costs more as a program than torch's kernels, the part
         without its matmuls and attention is considered, too, because it may cost less. (partition/mixtures.py considers this
         for the other parts.)"""
-        whole = self.graph = estimates.of_torch(self.module.graph.nodes)
+        torchs = self.graph = estimates.of_torch(self.module.graph.nodes)
         lost = self.round(parts)
         light = {n for n in lost if not estimates.heavy(n)}
         if 0 < len(light) < len(lost):
             self.round(convex.parts(self.module.graph, light.__contains__))
-        self._whole(whole)
+        self._decide_on_graph(torchs)
         self.progress.clear()
 
     def inside(self, p, module):
@@ -111,7 +113,7 @@ class Taking:
         made.prefix = f"{p.node.target}_inner_"
         return made
 
-    def _whole(self, torchs) -> None:
+    def _decide_on_graph(self, torchs) -> None:
         """Decides whether the graph as a whole runs as compiled. If the savings of all parts do not outweigh the
         overhead of a compiled graph on the host, sets report.kept to false and drops the programs. `torchs`: the cost
         of the graph as torch's kernels."""
