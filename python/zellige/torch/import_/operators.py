@@ -13,7 +13,6 @@ from . import custom
 from .attention import attended, attention
 from .kinds import is_pointwise
 from .products import matmul
-from .rotary import added, cat
 from .scalars import overflows, rounded
 from .schema import Left, call
 from .views import VIEWS
@@ -205,11 +204,6 @@ def _copied(to, x, non_blocking=False):
     return x if x.shape == to.shape else op.expand(x, to.shape)
 
 
-def _add(x, y, *, alpha=1):
-    made = added(x, y) if alpha == 1 and isinstance(x, Array) and isinstance(y, Array) else None
-    return _scaled(op.add)(x, y, alpha=alpha) if made is None else made
-
-
 def _bmm(x, y):
     made = attended(x, y)
     return matmul(x, y) if made is None else made
@@ -222,7 +216,7 @@ OPERATORS = VIEWS | {
     aten.baddbmm.default: _plus_bias(_bmm),
     aten.add.Scalar: op.add,
     aten.mul.Scalar: op.mul,
-    aten.add.Tensor: _add,
+    aten.add.Tensor: _scaled(op.add),
     aten.sub.Tensor: _scaled(op.sub),
     aten.mul.Tensor: op.mul,
     aten.div.Tensor: op.div,
@@ -260,7 +254,7 @@ OPERATORS = VIEWS | {
     aten.logsumexp.default: _logsumexp,
     aten.native_layer_norm.default: _layer_norm,
     aten._native_batch_norm_legit_no_training.default: _batch_norm,
-    aten.cat.default: cat,
+    aten.cat.default: lambda parts, dim=0: op.concat(parts, dim),
     aten.slice_scatter.default: _slice_scatter,
     aten.index_put.default: _index_put,
     aten.copy.default: _copied,

@@ -91,10 +91,6 @@ TABLE = (
     Rewrite(Level.meaning, "variance of a corrected count", "there are more elements than the correction"),
     Rewrite(Level.meaning, "rows of a matrix", "the operator is elementwise by torch's tags, or a norm or reduction along the last dimension alone that keeps it; each"
             " operand has a row for each row of an activation that a matmul reads or makes, or one for all"),
-    Rewrite(Level.meaning, "rotary embedding of pairs", "(a cos - b sin, b cos + a sin) is concatenated or stacked, a and b being the halves of one tensor or its"
-            " neighbours; the products have the shape of a, and there is an angle for each pair"),
-    Rewrite(Level.meaning, "rotary embedding of rotated pairs", "x cos + r sin, r being (-b, a) for the halves or the neighbours (a, b) of x, in x's shape and dtype,"
-            " with an angle for each element"),
     Rewrite(Level.meaning, "attention of a chain", "a softmax along keys of an elementwise chain on q k^T, in the shape (batch, heads, queries, keys) throughout, cast"
             " to the dtype of v at most; q, k and v have these batches and heads"),
     Rewrite(Level.meaning, "heads as rows", "several query heads share keys; no mask depends on a query's position, or there is one query"),
