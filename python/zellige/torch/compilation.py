@@ -40,12 +40,11 @@ def partitioned(module, constants, report, options, saved, captured):
     """Returns the function of a rewritten graph, with parts replaced by programs. `constants`: names of placeholders that
     do not change, such as weights. `report`: receives which operators became parts of programs and which did not.
     `saved`: the cost that rewrites have saved. `captured`: calls will be replayed from a CUDA graph."""
-    graph = module.graph
-    supported = Supported(report, device_of(graph))
-    parts = convex.parts(graph, supported)
-    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta for n in graph.nodes)
+    supported = Supported(report, device_of(module.graph))
+    parts = convex.parts(module.graph, supported)
+    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta for n in module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and supported.device.type == "cuda")
-    for choice in attention_kernels.choose(graph, captured):
+    for choice in attention_kernels.choose(module.graph, captured):
         saved += choice.saves()
         report.attention += [str(choice)] if str(choice) not in report.attention else []
     decision = taking.Taking(module, constants, report, options, supported.device, cheaper, saved, captured)
@@ -53,7 +52,7 @@ def partitioned(module, constants, report, options, saved, captured):
     decision.take(parts)
     options.ended = decision.out_of_time()
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
-    for node in graph.find_nodes(op="call_function", target=taking.UPDATE):
+    for node in module.graph.find_nodes(op="call_function", target=taking.UPDATE):
         why = "expected a new value that one part computes in the argument's memory, found one that torch copies there"
         report.left[str(taking.UPDATE)] = words.sentence(node.args[1], why)
     return direct.function_of(module)
