@@ -145,7 +145,7 @@ bool joins_two(const Known& g, const KernelOp& op) {
 }
 
 /// Returns the tensor of whose pairs (a, b) the concatenation `joined` is (-b, a), or -1.
-int turned(const Known& g, const KernelOp* joined, Half (*half_of)(const Known&, int)) {
+int rotated_whole(const Known& g, const KernelOp* joined, Half (*half_of)(const Known&, int)) {
   const KernelOp* minus = joined && joins_two(g, *joined) ? g.inner(joined->inputs[0], OpKind::neg) : nullptr;
   return minus ? whole_of(half_of(g, joined->inputs[1]), half_of(g, minus->inputs[0])) : -1;
 }
@@ -194,13 +194,13 @@ bool rotary_of_neighbours(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!are_angles(g.shape(angles), shape) || 2 * g.shape(angles).back() != shape.back()) return false;
   int x = seen(g, r.whole);
   if (g.shape(x) != shape) x = out.step(op, OpKind::reshape, {r.whole}, {.sizes = shape}, "_flat");
-  const int made = out.step(op, OpKind::rotary_interleaved, {x, r.cos, r.sin}, {}, "_turned");
+  const int made = out.step(op, OpKind::rotary_interleaved, {x, r.cos, r.sin}, {}, "_rotated");
   return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
 }
 
 /// x cos + (-b, a) sin -> rotary(x, cos, sin), or rotary_interleaved if a and b are the neighbours of x.
 template <OpKind kind>
-bool rotary_of_turned(const Known& g, const KernelOp& op, Rewrite& out) {
+bool rotary_by_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
   constexpr bool halves = kind == OpKind::rotary;
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
@@ -211,7 +211,7 @@ bool rotary_of_turned(const Known& g, const KernelOp& op, Rewrite& out) {
       const KernelOp* view = halves ? nullptr : g.inner(rotated->inputs[k], OpKind::reshape);
       if (!halves && !view) continue;
       const KernelOp* joined = g.inner(halves ? rotated->inputs[k] : view->inputs[0], OpKind::concat, 2);
-      const int whole = turned(g, joined, halves ? half : neighbour), sin = rotated->inputs[1 - k];
+      const int whole = rotated_whole(g, joined, halves ? half : neighbour), sin = rotated->inputs[1 - k];
       for (const std::size_t r : {0, 1}) {
         const int x = straight->inputs[r], cos = straight->inputs[1 - r];
         const bool same =
@@ -224,10 +224,10 @@ bool rotary_of_turned(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
-  return rotary_of_turned<OpKind::rotary>(g, op, out);
+  return rotary_by_rotated<OpKind::rotary>(g, op, out);
 }
 bool rotary_of_rotated_neighbours(const Known& g, const KernelOp& op, Rewrite& out) {
-  return rotary_of_turned<OpKind::rotary_interleaved>(g, op, out);
+  return rotary_by_rotated<OpKind::rotary_interleaved>(g, op, out);
 }
 
 /// rotary(x, (c, c), (s, s)) -> rotary(x, c, s), and the same of an interleaved one.

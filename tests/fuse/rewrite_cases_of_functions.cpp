@@ -29,7 +29,7 @@ TensorHandle rotated_neighbours(Draw& d, bool crossed) {
                      right = reshape(c * cos + a * (crossed ? cos : sin), {d.m, d.f, 1});
   return reshape(concat(left, right, 2), {d.m, 2 * d.f});
 }
-TensorHandle turned_neighbours(Draw& d, bool negative) {
+TensorHandle neighbours_by_rotated(Draw& d, bool negative) {
   const std::int64_t n = 2 * d.f;
   const TensorHandle t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}),
                      b = neighbour(d, t, 1, true);
@@ -214,8 +214,8 @@ std::vector<Case> cases_of_functions() {
        {[](Draw& d) { return rotated_neighbours(d, true); },
         "reshape slice reshape slice reshape mul mul sub reshape mul add reshape concat reshape"}},
       {"rotary of rotated neighbours",
-       {[](Draw& d) { return turned_neighbours(d, true); }, "rotary_interleaved"},
-       {[](Draw& d) { return turned_neighbours(d, false); }, "reshape slice slice concat reshape mul mul add"}},
+       {[](Draw& d) { return neighbours_by_rotated(d, true); }, "rotary_interleaved"},
+       {[](Draw& d) { return neighbours_by_rotated(d, false); }, "reshape slice slice concat reshape mul mul add"}},
       {"repeated angles",
        {[](Draw& d) {
           const TensorHandle x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),

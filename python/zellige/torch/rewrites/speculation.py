@@ -38,7 +38,7 @@ def _read_by_known(n) -> bool:
     return any(_read_by_known(u) if u.target in VIEWS else u.target in known.OPERATORS for u in n.users)
 
 
-def bias_apart(work, n) -> bool:
+def separate_bias(work, n) -> bool:
     """Splits the bias off a convolution: adds it by a separate operator. Does nothing if torch would then use a kernel
     whose result has other strides."""
     if not _has_bias(n) or not _read_by_known(n):
@@ -63,7 +63,7 @@ def bias_apart(work, n) -> bool:
 
 
 def _joined(graph, n) -> None:
-    """Undoes bias_apart: replaces the addition n and its convolution by a convolution with bias."""
+    """Undoes separate_bias: replaces the addition n and its convolution by a convolution with bias."""
     convolution, each = n.args
     convolution.update_arg(2, each.args[0])
     n.replace_all_uses_with(convolution)

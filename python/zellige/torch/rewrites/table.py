@@ -28,7 +28,7 @@ TABLE = (
             " time; what the graph returns keeps its strides", OUTPUT, channels_last.convert),
     Rewrite(Level.layout, "max pool by rows", "a max pool on a GPU, in channels-last, of which nothing reads the places", (pools.POOL,), pools.pool_of_rows),
     Rewrite(Level.layout, "bias of a convolution", "torch adds the bias by a kernel of its own, to a result of the same strides, and an operator that programs"
-            " have reads the result", (aten.convolution.default,), speculation.bias_apart),
+            " have reads the result", (aten.convolution.default,), speculation.separate_bias),
     Rewrite(Level.layout, "average pool as a mean", "each window has the same size, and the image lies in one of the two orders", (speculation.POOL,),
             speculation.pool_as_mean),
     Rewrite(Level.spelling, "extreme without its place", "nothing reads the places of max or min along a dimension", (aten.max.dim, aten.min.dim), spellings.extreme),
