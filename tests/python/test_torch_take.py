@@ -5,8 +5,11 @@ import types
 
 import pytest
 
+import zellige
+
 torch = pytest.importorskip("torch")
 from zellige import torch_backend  # noqa: E402
+from zellige.torch import execute  # noqa: E402
 from zellige.torch.import_ import custom  # noqa: E402
 from zellige.torch.measure import estimates  # noqa: E402
 from zellige.torch.partition import taking  # noqa: E402
@@ -298,3 +301,43 @@ def test_an_operand_that_is_given_twice(take):
 def test_importing_the_backend_registers_its_name():
     """Also where the package is not installed, so that no entry point names it."""
     assert "zellige" in torch._dynamo.list_backends(exclude_tags=())
+
+
+def function_of_parts(x, y):
+    a, b = torch.exp(x).chunk(2, -1)
+    h = torch.tanh(a * b + 1)
+    return torch.relu(h @ y) * 2, b + 3
+
+
+@pytest.mark.parametrize("refused", ["exp", "tanh", "relu", "matmul"])
+@pytest.mark.parametrize("where", ["traced", "planned"])
+def test_what_one_operator_needs_is_refused_for_it_alone(monkeypatch, where, refused):
+    """An operator that a part cannot have, as its tracing tells or the planner."""
+    evaluate, plan, programs = execute.part.Rows.evaluate, execute.part.Part.plan, []
+    target = {"matmul": torch.ops.aten.mm}.get(refused) or getattr(torch.ops.aten, refused)
+
+    def evaluated(self, node, arrays):
+        if where == "traced" and node.target is target.default:
+            raise zellige.Error("expected another operator")
+        return evaluate(self, node, arrays)
+
+    def planned(self, *arguments):
+        operators = [o["op"] for o in self.form["operators"]]
+        if refused in operators:
+            raise zellige.Error("expected another operator")
+        programs.append(operators)
+        return plan(self, *arguments)
+
+    monkeypatch.setattr(execute.part.Rows, "evaluate", evaluated)
+    monkeypatch.setattr(execute.part.Part, "plan", planned)
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    x, y = torch.randn(4, 16), torch.randn(8, 8)
+    with torch.no_grad():
+        made = torch.compile(function_of_parts, backend=torch_backend.backend)(x, y)
+        for found, expected in zip(made, function_of_parts(x, y), strict=True):
+            torch.testing.assert_close(found, expected)
+    (report,) = torch_backend.reports
+    computed = sorted(o for of in programs for o in of if o not in ("slice", "reshape"))
+    assert computed == [o for o in ("add", "add", "exp", "matmul", "mul", "mul_scalar", "relu", "tanh") if o != refused]
+    assert len(report.parts) == len(programs) and "expected another operator" in report.left["fused_0"]

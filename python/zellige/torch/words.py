@@ -80,8 +80,10 @@ def operands(text: str, names) -> str:
 
 
 def at(node, why: Error) -> Error:
-    """Returns an error in the user's words for one that an operator of a part raised."""
-    return type(why)(f"{operator(node)}: {sentence(node, why)}")
+    """Returns an error in the user's words for one that an operator of a part raised, with the operator's node as attribute."""
+    told = type(why)(f"{operator(node)}: {sentence(node, why)}")
+    told.node = node
+    return told
 
 
 def owner(node) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from ..._native import Error, Fault
+from ..._native import Error, Exhausted, Fault
 from .. import words
 from ..execute import direct
 from ..execute.part import Part
@@ -90,6 +90,7 @@ class Taking:
         self.graph, self.settled = estimates.Cost(), False
         self.prefix, self.cuts = "fused_", 0
         self.compiles = True  # programs are compiled as soon as they are planned
+        self.divides, self.refused = False, []  # parts of what was refused, if refused parts are divided
         # made: parts by structure; measured: GPU microseconds of (torch's kernels, the program) by part
         self.made, self.measured = {}, {}
 
@@ -98,7 +99,11 @@ class Taking:
         without its matmuls and attention is considered, too, because it may cost less. (partition/mixtures.py considers this
         for the other parts.)"""
         torchs = self.graph = estimates.of_torch(self.module.graph.nodes)
+        self.divides = True
         lost = self.round(parts)
+        while self.refused and not self.out_of_time():
+            parts, self.refused = self.refused, []
+            lost += self.round(parts)
         light = {n for n in lost if not estimates.heavy(n)}
         if 0 < len(light) < len(lost):
             self.round(convex.parts(self.module.graph, light.__contains__))
@@ -142,6 +147,9 @@ class Taking:
         with Programs(self.device) as programs:
             begun = [self._begin(at, node, programs) for at, node in enumerate(nodes)]
             planned = [p for p in begun if self._planned(p, programs)]
+            for p in begun if self.divides else ():
+                if p.why is not None and not isinstance(p.why, (Fault, Exhausted)):
+                    self.refused += self._divided(p)
             if may_pay is not None and not may_pay(planned):
                 return None
             for p in planned if may_pay is not None else ():
@@ -160,6 +168,19 @@ class Taking:
                 self._spend(p.torchs_cost, mixed.cost if mixed else p.own_cost)
             self._mix(p, mixed) if mixed else self._accept(p)
         return lost
+
+    def _divided(self, p) -> list:
+        """Inlines a part that was refused, and returns smaller parts of its operators: those before and those after the operator
+        that the error names, else two halves. So what one operator needs is refused for that operator alone."""
+        inside = [n for n in (p.like or p).module.graph.nodes if n.op == "call_function"]
+        nodes, node = direct.inline(self.module, p.node), getattr(p.why, "node", None)
+        if node not in inside and len(convex.kernels(nodes)) < 2:
+            return []
+        at, after = (inside.index(node), inside.index(node) + 1) if node in inside else (len(nodes) // 2,) * 2
+        first, second = nodes[:at], nodes[after:]
+        results = [n for n in second if n.target is operator.getitem and n.args[0] not in second]  # of an operator with several
+        first += [n for n in results if n.args[0] in first]
+        return [part for part in (first, [n for n in second if n not in results]) if convex.kernels(part)]
 
     def _may_win(self, part) -> bool:
         """Returns false for a part that is a single operator and cheap, such as an elementwise one, because a program
