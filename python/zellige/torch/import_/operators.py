@@ -83,9 +83,9 @@ def _reduced(function, x, dim, keepdim):
     """Returns the reduction `function` (such as op.sum) of x along the dimensions `dim`, or along all dimensions if
     `dim` is None or empty. A result without dimensions gets shape (1), as all such tensors in Zellige do."""
     dims = list(dim) if dim else list(range(x.ndim))
-    whole = len({d % x.ndim for d in dims}) == x.ndim
-    made = function(x, dims, keepdim or whole)
-    return op.reshape(made, (1,)) if whole and not keepdim else made
+    everything = len({d % x.ndim for d in dims}) == x.ndim
+    made = function(x, dims, keepdim or everything)
+    return op.reshape(made, (1,)) if everything and not keepdim else made
 
 
 def _reduction(function):

@@ -70,7 +70,7 @@ class Rows:
             if x.shape[:-1] in self.leads and shape == _folded(x.shape):
                 return self.matrix(x)
             return op.reshape(x, shape)
-        made = self._by_rows(node, arrays)
+        made = self._on_matrices(node, arrays)
         return operators.evaluate(node, arrays) if made is None else operators.as_declared(made, node.meta["val"])
 
     def _view(self, matrix, shape):
@@ -78,7 +78,7 @@ class Rows:
         self.matrices[y._name] = matrix
         return y
 
-    def _by_rows(self, node, arrays):
+    def _on_matrices(self, node, arrays):
         """Computes the FX node on two-dimensional activations (batch * tokens, width), and returns its result, or a
         list of results, as views in the node's own shape. Returns None if the node does not treat each row of `width`
         elements independently, or if its operands have no such two-dimensional form."""

@@ -14,7 +14,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..import_.kinds import bytes_of
+from ..import_.kinds import bytes_of, properties, tensors
 from . import clock, estimates
 
 CONVOLUTION = torch.ops.aten.convolution.default
@@ -31,7 +31,7 @@ def made(node, otherwise) -> tuple:
     if not torch.cuda.is_available():
         return otherwise
     values = _values(node)
-    key = _key(values)
+    key = properties(values)
     if key not in _STRIDES:
         try:
             with _disable_current_modes(), torch.no_grad():
@@ -53,9 +53,9 @@ def us(node, deadline) -> tuple:
 def _measured(values, deadline):
     """Returns the measured microseconds of a convolution with the arguments `values`; None if it cannot be measured
     before the deadline."""
-    key = _key(values)
+    key = properties(values)
     if key not in _US and time.monotonic() < deadline and torch.cuda.is_available():
-        _US[key] = clock.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), _tensors(values), LAUNCHES)
+        _US[key] = clock.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), tensors(values), LAUNCHES)
     return _US.get(key)
 
 
@@ -82,17 +82,9 @@ def _values(node) -> list:
     return [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in node.args]
 
 
-def _tensors(values) -> list:
-    return [v for v in values if isinstance(v, torch.Tensor)]
-
-
 def _with(values, given) -> list:
     given = iter(given)
     return [next(given) if isinstance(v, torch.Tensor) else v for v in values]
-
-
-def _key(values) -> tuple:
-    return tuple((tuple(v.shape), v.stride(), v.dtype, v.device) if isinstance(v, torch.Tensor) else str(v) for v in values)
 
 
 def _empty(v):

@@ -56,12 +56,12 @@ def _peel(graph, part_of) -> None:
         own, of = part_of[n], n.all_input_nodes[0]
         if n.target is operator.getitem:
             of = of.all_input_nodes[0]
-        whole = math.prod(shape_of(n)) >= math.prod(shape_of(of)) or all(is_view(u) and u.target is not COPY for u in of.users if part_of.get(u) == own)
+        worth = math.prod(shape_of(n)) >= math.prod(shape_of(of)) or all(is_view(u) and u.target is not COPY for u in of.users if part_of.get(u) == own)
         readers = {}  # by part; None: nodes left to torch
         for u in n.users:
             if part_of.get(u) != own:
                 readers.setdefault(part_of.get(u), []).append(u)
-        for reader, users in readers.items() if whole else ():
+        for reader, users in readers.items() if worth else ():
             with graph.inserting_after(n):
                 again = graph.node_copy(n)
             again.meta[AGAIN] = True

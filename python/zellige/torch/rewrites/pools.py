@@ -43,8 +43,8 @@ def _may(n) -> bool:
     x = n.args[0].meta["val"]
     if x.ndim != 4 or x.device.type != convolution_kernels.DEVICE or not x.dtype.is_floating_point or not 0 < x.numel() < MAX_ELEMENTS:
         return False
-    last = x.is_contiguous(memory_format=torch.channels_last) and suggest_memory_format(x) == torch.channels_last
-    return last and all(u.target is operator.getitem and (u.args[1] == 0 or not u.users) for u in n.users)
+    channels_last = x.is_contiguous(memory_format=torch.channels_last) and suggest_memory_format(x) == torch.channels_last
+    return channels_last and all(u.target is operator.getitem and (u.args[1] == 0 or not u.users) for u in n.users)
 
 
 def _us(n):

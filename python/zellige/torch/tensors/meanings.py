@@ -332,7 +332,7 @@ def linear(x, weight, bias=None):
     return made if bias is None else ELEMENTWISE["add"](made, bias)
 
 
-def added(product):
+def plus_product(product):
     def of(x, mat1, mat2, beta=1, alpha=1):
         made = product(mat1, mat2)
         x = traced(x, made)
