@@ -154,7 +154,8 @@ def flat(made):
 def row_of(a, family, i):
     """Compiles and checks a draw. Returns its row and a function that times it and completes the row."""
     import torch
-    from zellige import torch_backend, torch_measure
+    from zellige import torch_backend
+    from zellige.torch.measure import clock
     row = {"family": family, "draw": i, **spec_of(family, a.seed, i)}
     torch._inductor.config.compile_threads = 1
 
@@ -169,12 +170,12 @@ def row_of(a, family, i):
     compiled = {"inductor", "zellige"}
     with torch.no_grad():
         # Kernels of other processes would disturb the measurements by which the backend decides: they take its lock.
-        with torch_measure.gpu_lock():
+        with clock.gpu_lock():
             results, right = {}, flat(f(*(t.double() for t in inputs)))
             torch.cuda.synchronize()
         for who in list(runs):
             try:
-                with contextlib.nullcontext() if who in compiled else torch_measure.gpu_lock():
+                with contextlib.nullcontext() if who in compiled else clock.gpu_lock():
                     results[who] = flat(runs[who](*inputs))
                     torch.cuda.synchronize()
             except Exception as problem:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures torch's own kernels: the numbers of python/zellige/torch_costs.py.
+"""Measures torch's own kernels: the numbers of python/zellige/torch/measure/estimates.py.
 
   bench/torch_kernels.py    (needs torch with a GPU)
 

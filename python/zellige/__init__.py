@@ -31,7 +31,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native aten dtypes einsum exchange kernels layout numpy_api numpy_operators operators program torch_operators tracing torch_backend".split()
+    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program torch tracing torch_backend".split()
 )
 
 

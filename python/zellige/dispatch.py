@@ -18,7 +18,7 @@ def call(op: str, operands, results: int = 1, **attributes):
     for x in operands:
         exchange.check_supported(x)
     if any(exchange.is_torch(x) for x in operands):
-        from . import torch_operators as meaning
+        from .torch.tensors import operators as meaning
     else:
         from . import numpy_operators as meaning
     return getattr(meaning, op)(*operands, **attributes)

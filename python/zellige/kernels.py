@@ -200,4 +200,4 @@ def gated_mlp(x, w, v, *, out=None):
 
 
 if "torch" in sys.modules or importlib.util.find_spec("torch"):
-    from . import kernels_torch  # noqa: F401 (registers the kernels as torch operators)
+    from .torch.tensors import kernels  # noqa: F401 (registers the kernels as torch operators)

@@ -98,7 +98,7 @@ def _method(title, forms):
 def either(name, forms):
     """Returns a method with NumPy's forms and then torch's, for arrays that are of no framework."""
     def method(self, *args, **kwargs):
-        from .torch_api import METHODS
+        from .torch.tensors.functions import METHODS
 
         return call(f"numpy.ndarray.{name}", [*forms, *METHODS.get(name, ())], (self, *args), kwargs)
 
@@ -111,7 +111,7 @@ def missing(x, name, owner, known):
     if name.startswith("__"):
         raise AttributeError(name)
     if owner != "torch.Tensor" and (owner != "numpy.ndarray" or not _numpys(name)):
-        from .torch_api import METHODS
+        from .torch.tensors.functions import METHODS
 
         if name in METHODS:
             return lambda *args, **kwargs: call(f"torch.Tensor.{name}", METHODS[name], (x, *args), kwargs)

@@ -184,7 +184,7 @@ class SpecArray(NumpyArray):
 
     @classmethod
     def __torch_function__(cls, *args, **kwargs):
-        from .torch_api import torch_function
+        from .torch.tensors.functions import torch_function
 
         return torch_function(cls, *args, **kwargs)
 

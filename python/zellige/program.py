@@ -323,7 +323,7 @@ def _array_class(examples) -> tuple:
     if torchs:
         import torch
 
-        from .torch_api import TorchArray
+        from .torch.tensors.functions import TorchArray
 
         return TorchArray, next((x.device for x in torchs if exchange.is_torch(x)), torch.device("cpu"))
     from .numpy_api import NumpyArray, SpecArray

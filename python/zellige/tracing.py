@@ -176,7 +176,7 @@ def as_numbers(array) -> "Array":
 
 
 class Array:
-    """An array without values: it has a shape and a dtype. The classes of numpy_api.py and torch_api.py add the operators and
+    """An array without values: it has a shape and a dtype. The classes of numpy_api.py and tensors/functions.py add the operators and
     methods of NumPy's arrays and torch's tensors. Raises Error where a value is needed, for example in `if x:`."""
 
     # _truth: the numbers are 1 and 0, the results of a comparison, for which NumPy and torch have bool

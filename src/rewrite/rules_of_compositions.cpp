@@ -60,10 +60,49 @@ bool are_angles(const Shape& angles, const Shape& x) {
   return true;
 }
 
-/// Returns the tensor whose first half is `first` and whose second half is `second`, or -1.
-int whole_of(const Known& g, int first, int second) {
-  const Half a = half(g, first), b = half(g, second);
-  return a.whole == b.whole && !a.second && b.second ? a.whole : -1;
+/// Returns of which tensor (..., n, 2) this one, (..., n, 1), has one of each two neighbours, or none.
+Half neighbour(const Known& g, int tensor) {
+  const KernelOp* part = g.made_by(tensor, OpKind::slice);
+  if (!part) return {};
+  const Shape& pairs = g.shape(part->inputs[0]);
+  const bool one = part->attributes.dim == static_cast<int>(pairs.size()) - 1 && g.shape(tensor).back() == 1;
+  return one && pairs.back() == 2 ? Half{part->inputs[0], part->attributes.start == 1} : Half{};
+}
+
+/// Returns the operand of the view that adds a last dimension of 1, if that made the tensor and nobody else reads it, or -1.
+int before_one(const Known& g, int tensor) {
+  const KernelOp* view = g.inner(tensor, OpKind::reshape);
+  if (!view) return -1;
+  Shape one = g.shape(view->inputs[0]);
+  one.push_back(1);
+  return g.shape(tensor) == one ? view->inputs[0] : -1;
+}
+
+/// Returns of which tensor (..., n, 2) this one, (..., n), has one of each two neighbours, or none.
+Half seen_neighbour(const Known& g, int tensor) {
+  const KernelOp* view = g.made_by(tensor, OpKind::reshape);
+  if (!view) return {};
+  Shape one = g.shape(tensor);
+  one.push_back(1);
+  return g.shape(view->inputs[0]) == one ? neighbour(g, view->inputs[0]) : Half{};
+}
+
+/// Returns the tensor of whose pairs `first` has the first numbers and `second` the second ones, or -1.
+int whole_of(Half first, Half second) {
+  return first.whole == second.whole && !first.second && second.second ? first.whole : -1;
+}
+
+/// Returns the shape (..., 2 n) of a tensor (..., n, 2).
+Shape flat(Shape pairs) {
+  pairs.pop_back();
+  pairs.back() *= 2;
+  return pairs;
+}
+
+/// Returns the tensor of which this one is a reshape, or else this one.
+int seen(const Known& g, int tensor) {
+  const KernelOp* view = g.made_by(tensor, OpKind::reshape);
+  return view ? view->inputs[0] : tensor;
 }
 
 /// Returns the other factor of a product of two, which nobody else reads, with the factor `by`, or -1.
@@ -71,6 +110,44 @@ int other_factor(const Known& g, int product, int by) {
   const KernelOp* op = g.inner(product, OpKind::mul, 2);
   if (!op) return -1;
   return op->inputs[0] == by ? op->inputs[1] : op->inputs[1] == by ? op->inputs[0] : -1;
+}
+
+/// The cosines and sines of a rotation, and the tensor whose pairs it turns; none if that is -1.
+struct Rotation {
+  int whole = -1, cos = -1, sin = -1;
+};
+/// Returns the rotation whose results are `first`, a cos - b sin, and `second`, b cos + a sin. `half_of`: of which tensor's
+/// pairs a tensor has a number.
+Rotation rotation(const Known& g, int first, int second, Half (*half_of)(const Known&, int)) {
+  const KernelOp* left = first < 0 ? nullptr : g.inner(first, OpKind::sub, 2);
+  const KernelOp* right = second < 0 ? nullptr : g.inner(second, OpKind::add, 2);
+  if (!left || !right) return {};
+  const KernelOp* with_cos = g.inner(left->inputs[0], OpKind::mul, 2);
+  const KernelOp* with_sin = g.inner(left->inputs[1], OpKind::mul, 2);
+  if (!with_cos || !with_sin) return {};
+  for (const std::size_t i : {0, 1})
+    for (const std::size_t k : {0, 1}) {
+      const int a = with_cos->inputs[i], cos = with_cos->inputs[1 - i];
+      const int b = with_sin->inputs[k], sin = with_sin->inputs[1 - k];
+      const int whole = whole_of(half_of(g, a), half_of(g, b));
+      for (const std::size_t r : {0, 1})
+        if (whole >= 0 && other_factor(g, right->inputs[r], b) == cos &&
+            other_factor(g, right->inputs[1 - r], a) == sin)
+          return {whole, cos, sin};
+    }
+  return {};
+}
+
+/// Returns whether the operator concatenates two tensors along the last dimension.
+bool joins_two(const Known& g, const KernelOp& op) {
+  return op.kind == OpKind::concat && op.inputs.size() == 2 &&
+         op.attributes.dim == static_cast<int>(g.shape(op.outputs[0]).size()) - 1;
+}
+
+/// Returns the tensor of whose pairs (a, b) the concatenation `joined` is (-b, a), or -1.
+int rotated_whole(const Known& g, const KernelOp* joined, Half (*half_of)(const Known&, int)) {
+  const KernelOp* minus = joined && joins_two(g, *joined) ? g.inner(joined->inputs[0], OpKind::neg) : nullptr;
+  return minus ? whole_of(half_of(g, joined->inputs[1]), half_of(g, minus->inputs[0])) : -1;
 }
 
 bool becomes_rotary(const Known& g, const KernelOp& op, int x, int cos, int sin, Rewrite& out,
@@ -102,47 +179,55 @@ bool softmax(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// (a cos - b sin, b cos + a sin), a and b being the halves of x -> rotary(x, cos, sin).
 bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::concat || op.inputs.size() != 2 ||
-      op.attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1)
-    return false;
-  const KernelOp* left = g.inner(op.inputs[0], OpKind::sub, 2);
-  const KernelOp* right = g.inner(op.inputs[1], OpKind::add, 2);
-  if (!left || !right) return false;
-  // left = a cos - b sin, right = b cos + a sin
-  const KernelOp* with_cos = g.inner(left->inputs[0], OpKind::mul, 2);
-  const KernelOp* with_sin = g.inner(left->inputs[1], OpKind::mul, 2);
-  if (!with_cos || !with_sin) return false;
-  for (const std::size_t i : {0, 1})
-    for (const std::size_t k : {0, 1}) {
-      const int a = with_cos->inputs[i], cos = with_cos->inputs[1 - i];
-      const int b = with_sin->inputs[k], sin = with_sin->inputs[1 - k];
-      const int whole = whole_of(g, a, b);
-      for (const std::size_t r : {0, 1})
-        if (whole >= 0 && other_factor(g, right->inputs[r], b) == cos &&
-            other_factor(g, right->inputs[1 - r], a) == sin)
-          return becomes_rotary(g, op, whole, cos, sin, out);
-    }
-  return false;
+  if (!joins_two(g, op)) return false;
+  const Rotation r = rotation(g, op.inputs[0], op.inputs[1], half);
+  return r.whole >= 0 && becomes_rotary(g, op, r.whole, r.cos, r.sin, out);
 }
 
-/// x cos + (-b, a) sin -> rotary(x, cos, sin).
-bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
+/// The same, a and b being the neighbours of x (..., n, 2) -> a view of rotary_interleaved(x (..., 2 n), cos, sin).
+bool rotary_of_neighbours(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!joins_two(g, op)) return false;
+  const Rotation r = rotation(g, before_one(g, op.inputs[0]), before_one(g, op.inputs[1]), seen_neighbour);
+  if (r.whole < 0 || g.shape(r.whole) != g.shape(op.outputs[0])) return false;
+  const Shape shape = flat(g.shape(r.whole));
+  for (const int angles : {r.cos, r.sin})
+    if (!are_angles(g.shape(angles), shape) || 2 * g.shape(angles).back() != shape.back()) return false;
+  int x = seen(g, r.whole);
+  if (g.shape(x) != shape) x = out.step(op, OpKind::reshape, {r.whole}, {.sizes = shape}, "_flat");
+  const int made = out.step(op, OpKind::rotary_interleaved, {x, r.cos, r.sin}, {}, "_rotated");
+  return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
+}
+
+/// x cos + (-b, a) sin -> rotary(x, cos, sin), or rotary_interleaved if a and b are the neighbours of x.
+template <OpKind kind>
+bool rotary_by_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
+  constexpr bool halves = kind == OpKind::rotary;
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
+    const KernelOp* straight = g.inner(op.inputs[i], OpKind::mul, 2);
     const KernelOp* rotated = g.inner(op.inputs[1 - i], OpKind::mul, 2);
-    if (!rotated) continue;
     for (const std::size_t k : {0, 1}) {
-      const KernelOp* joined = g.inner(rotated->inputs[k], OpKind::concat, 2);
-      const KernelOp* minus = joined ? g.inner(joined->inputs[0], OpKind::neg) : nullptr;
-      if (!minus || joined->attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1) continue;
-      const int whole = whole_of(g, joined->inputs[1], minus->inputs[0]);
-      const int cos = whole < 0 ? -1 : other_factor(g, op.inputs[i], whole), sin = rotated->inputs[1 - k];
-      if (cos < 0 || g.shape(cos).back() != g.shape(whole).back() || g.shape(sin).back() != g.shape(whole).back())
-        continue;
-      return becomes_rotary(g, op, whole, cos, sin, out);
+      if (!rotated || !straight) continue;
+      const KernelOp* view = halves ? nullptr : g.inner(rotated->inputs[k], OpKind::reshape);
+      if (!halves && !view) continue;
+      const KernelOp* joined = g.inner(halves ? rotated->inputs[k] : view->inputs[0], OpKind::concat, 2);
+      const int whole = rotated_whole(g, joined, halves ? half : neighbour), sin = rotated->inputs[1 - k];
+      for (const std::size_t r : {0, 1}) {
+        const int x = straight->inputs[r], cos = straight->inputs[1 - r];
+        const bool same =
+            halves ? x == whole : whole >= 0 && g.shape(x) == flat(g.shape(whole)) && seen(g, x) == seen(g, whole);
+        if (same && g.shape(cos).back() == g.shape(x).back() && g.shape(sin).back() == g.shape(x).back())
+          return becomes_rotary(g, op, x, cos, sin, out, kind);
+      }
     }
   }
   return false;
+}
+bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
+  return rotary_by_rotated<OpKind::rotary>(g, op, out);
+}
+bool rotary_of_rotated_neighbours(const Known& g, const KernelOp& op, Rewrite& out) {
+  return rotary_by_rotated<OpKind::rotary_interleaved>(g, op, out);
 }
 
 /// rotary(x, (c, c), (s, s)) -> rotary(x, c, s), and the same of an interleaved one.

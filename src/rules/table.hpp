@@ -42,7 +42,8 @@ OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, differenc
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
 OfGraph softmax_and_logarithm;                                              // rules_of_softmax.cpp
-OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;   // rules_of_compositions.cpp
+OfOperator softmax, rotary_of_halves, rotary_of_rotated, rotary_of_neighbours, rotary_of_rotated_neighbours,
+    repeated_angles;  // rules_of_compositions.cpp
 
 /// Applies a rule of one operator to all operators of a graph (rewrite.cpp).
 std::optional<graph::KernelGraph> each_operator(const graph::KernelGraph&, OfOperator&);
@@ -125,6 +126,11 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor", each<rotary_of_halves>},
     {Level::normal, "rotary of rotated", "x cos + (-b, a) sin, where a and b are the halves of x",
      each<rotary_of_rotated>},
+    {Level::normal, "rotary of neighbours",
+     "a cos - b sin and b cos + a sin are stacked as neighbours, a and b being the neighbours of a tensor",
+     each<rotary_of_neighbours>},
+    {Level::normal, "rotary of rotated neighbours", "x cos + (-b, a) sin, where a and b are the neighbours of x",
+     each<rotary_of_rotated_neighbours>},
     {Level::normal, "repeated angles", "a rotary embedding's cosines and sines are concatenated, each with itself",
      each<repeated_angles>},
     {Level::normal, "scale after cast",

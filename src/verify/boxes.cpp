@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 
-
 namespace zellige::verify {
 namespace {
 

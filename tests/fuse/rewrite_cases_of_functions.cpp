@@ -17,6 +17,24 @@ TensorHandle rotated(Draw& d, bool crossed) {
   const TensorHandle left = a * cos - c * sin;
   return concat(left, c * cos + a * (crossed ? cos : sin), 1);
 }
+/// One of each two neighbours of the last dimension of a matrix: (m, n, 1), or without the last dimension.
+TensorHandle neighbour(Draw& d, TensorHandle t, int which, bool kept) {
+  const TensorHandle one = slice(reshape(t, {d.m, t.shape().back() / 2, 2}), 2, which, which + 1);
+  return kept ? one : reshape(one, {d.m, t.shape().back() / 2});
+}
+TensorHandle rotated_neighbours(Draw& d, bool crossed) {
+  const TensorHandle t = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
+                     a = neighbour(d, t, 0, false), c = neighbour(d, t, 1, false);
+  const TensorHandle left = reshape(a * cos - c * sin, {d.m, d.f, 1}),
+                     right = reshape(c * cos + a * (crossed ? cos : sin), {d.m, d.f, 1});
+  return reshape(concat(left, right, 2), {d.m, 2 * d.f});
+}
+TensorHandle neighbours_by_rotated(Draw& d, bool negative) {
+  const std::int64_t n = 2 * d.f;
+  const TensorHandle t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}),
+                     b = neighbour(d, t, 1, true);
+  return t * cos + reshape(concat(negative ? -b : b, neighbour(d, t, 0, true), 2), {d.m, n}) * sin;
+}
 /// gelu_tanh as it is written with a tanh, with the factor `cubic` of x^3.
 TensorHandle gelu(TensorHandle t, double cubic) {
   return (tanh((t + t * t * t * cubic) * std::sqrt(2 / std::numbers::pi)) + 1.0) * (t * 0.5);
@@ -191,6 +209,13 @@ std::vector<Case> cases_of_functions() {
           return s + concat(half(t, true), half(t, false), 1) * sin;
         },
         "mul slice slice concat mul add"}},
+      {"rotary of neighbours",
+       {[](Draw& d) { return rotated_neighbours(d, false); }, "rotary_interleaved reshape"},
+       {[](Draw& d) { return rotated_neighbours(d, true); },
+        "reshape slice reshape slice reshape mul mul sub reshape mul add reshape concat reshape"}},
+      {"rotary of rotated neighbours",
+       {[](Draw& d) { return neighbours_by_rotated(d, true); }, "rotary_interleaved"},
+       {[](Draw& d) { return neighbours_by_rotated(d, false); }, "reshape slice slice concat reshape mul mul add"}},
       {"repeated angles",
        {[](Draw& d) {
           const TensorHandle x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),

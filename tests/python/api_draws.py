@@ -160,7 +160,8 @@ def _array(d, shape, dtype, finite):
 
 
 def _expression(d, shape):
-    from zellige import numpy_api, torch_api
+    from zellige import numpy_api
+    from zellige.torch.tensors import functions
 
     roll = d.rng.random()
     if roll < 0.15:
@@ -172,7 +173,7 @@ def _expression(d, shape):
         return d.one("-a", "~a", "abs(a)", "+a", "-(a > 0)", "~(a > 0)", "bool(a)", "len(a) * a", "[x for x in a][0]", "divmod(a, 2)[0]", "round(a)", "0 < a < 1", "a in [1]", "a.T", "a.mT", "float(a)")
     tables = [(numpy_api.FUNCTIONS, "np.", False), (numpy_api.UFUNCS, "np.", False), (numpy_api.METHODS, "", True)]
     if not d.numpy:
-        tables = [(torch_api.FUNCTIONS, "torch.", False), (torch_api.NN, "F.", False), (torch_api.METHODS, "", True)]
+        tables = [(functions.FUNCTIONS, "torch.", False), (functions.NN, "F.", False), (functions.METHODS, "", True)]
     table, prefix, method = d.one(*tables)
     name = d.one(*sorted(table))
     form = d.one(*table[name])

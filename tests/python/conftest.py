@@ -34,9 +34,9 @@ def _decided_anew():
     """What the torch backend decides depends on functions that tests replace, so it is not taken from the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         if "torch" in sys.modules and "zellige" in sys.modules:
-            from zellige import torch_decisions
+            from zellige.torch import options
 
-            patch.setattr(torch_decisions, "DEFAULT", False)
+            patch.setattr(options, "CACHE", False)
         yield
 
 

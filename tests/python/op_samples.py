@@ -92,10 +92,10 @@ def _supported(operator, dtype, device):
 
 def few(count, seed, device="cpu"):
     """One sample of each of `count` operators. Half of them are drawn from those called like one that becomes a program."""
-    from zellige import aten
+    from zellige.torch.import_.operators import OPERATORS
 
     draw, known_to_torch, cases = random.Random(seed), operators(), []
-    known = {t.overloadpacket.__name__ for t in aten.OPERATORS if isinstance(t, torch._ops.OpOverload)}
+    known = {t.overloadpacket.__name__ for t in OPERATORS if isinstance(t, torch._ops.OpOverload)}
     pairs = [(n, d) for n, o in sorted(known_to_torch.items()) for d in DTYPES if _supported(o, d, device)]
     likely = [(n, d) for n, d in pairs if {known_to_torch[n].aten_name, n.rpartition(".")[2]} & known]
     while len(cases) < count:
@@ -340,10 +340,11 @@ def main():
 
 
 def _without_kernels():
-    from zellige import _native, torch_backend
+    from zellige import _native
+    from zellige.torch.execute import part
 
     program = lambda *args, **options: _native.Program(*args, **options | {"on": "reference"})  # noqa: E731
-    torch_backend._native = types.SimpleNamespace(Graph=_native.Graph, Program=program)
+    part._native = types.SimpleNamespace(Graph=_native.Graph, Program=program)
 
 
 if __name__ == "__main__":

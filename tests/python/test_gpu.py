@@ -223,11 +223,13 @@ def test_convolutions_in_channels_last(shape, groups):
 def test_a_network_in_the_layout_that_is_selected(monkeypatch, last):
     """As if the other layout took longer; results have eager's strides."""
     from test_torch_layout import Net
-    from zellige import torch_backend, torch_convolutions, torch_layout
+    from zellige import torch_backend
+    from zellige.torch.measure import convolution_kernels
+    from zellige.torch.rewrites import channels_last
 
-    selected, choose = [], torch_layout._selected
-    monkeypatch.setattr(torch_layout, "_selected", lambda *given: selected.append(choose(*given)) or selected[-1])
-    monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0) if last else (0.0, 1e3))
+    selected, choose = [], channels_last._selected
+    monkeypatch.setattr(channels_last, "_selected", lambda *given: selected.append(choose(*given)) or selected[-1])
+    monkeypatch.setattr(convolution_kernels, "us", lambda node, deadline: (1e3, 0.0) if last else (0.0, 1e3))
     torch._dynamo.reset()
     torch.manual_seed(3)
     net, x = Net().eval().cuda(), torch.randn(2, 3, 24, 24, device="cuda")
@@ -241,14 +243,14 @@ def test_a_network_in_the_layout_that_is_selected(monkeypatch, last):
 
 
 def test_convolutions_are_measured_in_both_layouts():
-    from zellige import torch_convolutions
+    from zellige.torch.measure import convolution_kernels
     from test_torch_layout import traced
 
     graph = traced(lambda x, w: torch.nn.functional.conv2d(x, w, padding=1), (1, 64, 32, 32), (64, 64, 3, 3))
     node = next(iter(graph.find_nodes(op="call_function", target=torch.ops.aten.convolution.default)))
-    before = len(torch_convolutions._US)
-    assert all(0 < us < 1e4 for us in torch_convolutions.us(node, time.monotonic() + 60))
-    assert len(torch_convolutions._US) == before + 2 and None not in torch_convolutions._US.values()
+    before = len(convolution_kernels._US)
+    assert all(0 < us < 1e4 for us in convolution_kernels.us(node, time.monotonic() + 60))
+    assert len(convolution_kernels._US) == before + 2 and None not in convolution_kernels._US.values()
 
 
 def test_parts_and_what_is_left_on_the_gpu():
@@ -356,9 +358,9 @@ with torch.no_grad():
 
 
 def test_a_capture_that_fails_leaves_the_gpu_as_it_was():
-    from zellige import torch_cudagraphs
+    from zellige.torch.execute import cudagraphs
 
-    gpu, x = torch_cudagraphs.Gpu(torch.device("cuda", torch.cuda.current_device())), torch.ones(4, device="cuda")
+    gpu, x = cudagraphs.Gpu(torch.device("cuda", torch.cuda.current_device())), torch.ones(4, device="cuda")
     stream = gpu.new_stream()
     with pytest.raises(RuntimeError):
         gpu.capture(lambda x: (x.cpu(),), [x], stream)
@@ -371,7 +373,8 @@ def test_a_capture_that_fails_leaves_the_gpu_as_it_was():
 
 @pytest.mark.parametrize("shared, causal, masked, size", [(1, False, False, 72), (1, True, False, 64), (4, True, False, 128), (1, False, True, 64), (4, False, True, 64)])
 def test_attention_that_is_left_calls_the_fastest_kernel(shared, causal, masked, size, capsys):
-    from zellige import torch_own, torch_sdpa
+    from zellige.torch.import_ import custom
+    from zellige.torch.measure import attention_kernels
 
     q, k, v = (torch.randn(2, 512, h, size, device="cuda", dtype=torch.float16).transpose(1, 2) for h in (8, 8 // shared, 8 // shared))
     mask = torch.randn(512, 512, device="cuda", dtype=torch.float16) if masked else None
@@ -380,10 +383,10 @@ def test_attention_that_is_left_calls_the_fastest_kernel(shared, causal, masked,
         given.append(None if t is None else graph.placeholder(f"x{len(given)}"))
         if t is not None:
             given[-1].meta["val"] = t
-    graph.call_function(torch_own.ATTENTION, (*given, causal, None, shared > 1))
-    (choice,) = torch_sdpa.choose(graph, captured=True)
+    graph.call_function(custom.ATTENTION, (*given, causal, None, shared > 1))
+    (choice,) = attention_kernels.choose(graph, captured=True)
     with capsys.disabled():
         print(f"\n{choice}")
-    assert choice.costs[choice.name].gpu == min(cost.gpu for cost in choice.costs.values() if cost) or choice.name == torch_sdpa.DEFAULT
-    found, expected = choice.call(q, k, v, mask, causal, None, shared > 1), torch_own.attention(q, k, v, mask, causal, None, shared > 1)
-    assert found.stride() == expected.stride() and torch_sdpa._agrees(found, expected)
+    assert choice.costs[choice.name].gpu == min(cost.gpu for cost in choice.costs.values() if cost) or choice.name == attention_kernels.DEFAULT
+    found, expected = choice.call(q, k, v, mask, causal, None, shared > 1), custom.attention(q, k, v, mask, causal, None, shared > 1)
+    assert found.stride() == expected.stride() and attention_kernels._agrees(found, expected)

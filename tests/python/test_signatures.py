@@ -54,7 +54,7 @@ def stubs(path, names, indent=""):
 def test_torchs_signatures_are_torchs_own():
     pytest.importorskip("torch")
     import torch
-    from zellige import torch_api
+    from zellige.torch.tensors import functions
 
     def own(form):
         unannotated = [p.replace(annotation=p.empty) for p in form.signature.parameters.values()]
@@ -62,14 +62,14 @@ def test_torchs_signatures_are_torchs_own():
 
     wrong = []
     of_python = {("split", "tensor, split_size_or_sections, dim=0"), ("contiguous", "self, memory_format=None")}
-    for table, path, indent in ((torch_api.FUNCTIONS, "_VariableFunctions.pyi", ""), (torch_api.METHODS, "__init__.pyi", "    ")):
+    for table, path, indent in ((functions.FUNCTIONS, "_VariableFunctions.pyi", ""), (functions.METHODS, "__init__.pyi", "    ")):
         live = stubs(path, table, indent)
         for name, forms in table.items():
             for form in forms:
                 texts = {own(form), own(form) + ", out=None", own(form) + ", *, out=None"}
                 if not texts & set(live.get(name, [])) and (name, own(form)) not in of_python:
                     wrong.append((name, own(form), live.get(name)))
-    for name, (form,) in torch_api.NN.items():
+    for name, (form,) in functions.NN.items():
         function = getattr(torch.nn.functional, name)
         if inspect.isfunction(function):
             wrong += [(name, form.signature)] if parameters(inspect.signature(function)) != parameters(form.signature) else []
@@ -82,9 +82,9 @@ def test_torchs_signatures_are_torchs_own():
 
 def test_each_required_parameter_is_honoured():
     pytest.importorskip("torch")
-    from zellige import torch_api
+    from zellige.torch.tensors import functions
 
-    for table in (numpy_api.FUNCTIONS, numpy_api.UFUNCS, numpy_api.METHODS, torch_api.FUNCTIONS, torch_api.METHODS, torch_api.NN):
+    for table in (numpy_api.FUNCTIONS, numpy_api.UFUNCS, numpy_api.METHODS, functions.FUNCTIONS, functions.METHODS, functions.NN):
         for name, forms in table.items():
             for form in forms:
                 needed = [p.name for p in form.signature.parameters.values() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]

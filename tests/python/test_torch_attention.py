@@ -8,7 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
-from zellige import torch_backend, torch_costs, torch_own, torch_take  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.import_ import custom  # noqa: E402
+from zellige.torch.measure import estimates  # noqa: E402
+from zellige.torch.partition import taking  # noqa: E402
 
 SCALE = 0.3
 
@@ -47,13 +50,13 @@ def attention(between, shared):
 @pytest.fixture
 def graphs(monkeypatch):
     """The attention nodes of each graph, as parts are cut."""
-    found, take = [], torch_take.Taking.take
+    found, take = [], taking.Taking.take
 
     def kept(self, parts):
-        found.append([n for n in self.module.graph.nodes if n.target is torch_own.ATTENTION])
+        found.append([n for n in self.module.graph.nodes if n.target is custom.ATTENTION])
         take(self, parts)
 
-    monkeypatch.setattr(torch_take.Taking, "take", kept)
+    monkeypatch.setattr(taking.Taking, "take", kept)
     return found
 
 
@@ -72,10 +75,10 @@ def test_a_spelling_is_one_operator(graphs, name, shared):
 
 def test_left_to_torch_it_is_its_fused_kernel(graphs, monkeypatch):
     """As if programs were slow: the graph is kept for the savings of torch's fused kernel over unfused attention."""
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 5.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(1e6, 5.0))
     function, inputs = attention(BETWEEN["masked_fill"][0], 2), heads(2)
     called = []
-    monkeypatch.setitem(torch_own.FUNCTIONS, torch_own.ATTENTION, lambda *a, **b: called.append(a) or torch_own.attention(*a, **b))
+    monkeypatch.setitem(custom.FUNCTIONS, custom.ATTENTION, lambda *a, **b: called.append(a) or custom.attention(*a, **b))
     torch._dynamo.reset()
     with torch.no_grad():
         found = torch.compile(function, backend=torch_backend.backend, options={"take": "cheaper"})(*inputs)
@@ -149,14 +152,14 @@ def test_keys_that_are_repeated_for_fused_attention_are_read_once(monkeypatch, d
         mask = bias if spelled else ~above(16)
         return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(2, 16, 32)
 
-    found, take = [], torch_take.Taking.take
+    found, take = [], taking.Taking.take
 
     def kept(self, parts):
-        attention = [n for n in self.module.graph.nodes if n.target is torch_own.ATTENTION]
+        attention = [n for n in self.module.graph.nodes if n.target is custom.ATTENTION]
         found.extend(([m.meta["val"].shape[1] for m in n.args[1:3]], n.args[4], n.args[6]) for n in attention)
         take(self, parts)
 
-    monkeypatch.setattr(torch_take.Taking, "take", kept)
+    monkeypatch.setattr(taking.Taking, "take", kept)
     q, k, v = (x.to(dtype) for x in heads(2))
     bias = torch.zeros(16, 16, dtype=dtype)
     torch._dynamo.reset()

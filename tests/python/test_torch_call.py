@@ -47,10 +47,10 @@ def test_a_part_is_called_at_once():
 
 
 def test_operators_that_are_called_in_the_same_way_are_looked_up_once(monkeypatch):
-    from zellige import torch_around
+    from zellige.torch.execute import direct
 
-    tried, binding = [], torch_around._binding
-    monkeypatch.setattr(torch_around, "_binding", lambda node: (tried.append(node.args[1]), binding(node))[1])
+    tried, binding = [], direct._binding
+    monkeypatch.setattr(direct, "_binding", lambda node: (tried.append(node.args[1]), binding(node))[1])
 
     def function(x):
         for _ in range(4):
@@ -64,10 +64,10 @@ def test_operators_that_are_called_in_the_same_way_are_looked_up_once(monkeypatc
 
 
 def test_functions_of_networks_are_called_by_torchs_bindings(monkeypatch):
-    from zellige import torch_around
+    from zellige.torch.execute import direct
 
-    found, binding = [], torch_around._binding
-    monkeypatch.setattr(torch_around, "_binding", lambda node: (found.append(binding(node)), found[-1])[1])
+    found, binding = [], direct._binding
+    monkeypatch.setattr(direct, "_binding", lambda node: (found.append(binding(node)), found[-1])[1])
 
     def function(x):
         y = torch.nn.functional.max_pool2d(x + 1, 3, 2)

@@ -301,6 +301,7 @@ def _row_steps(x):
 
 def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
     from zellige import torch_backend
+    from zellige.torch import compilation
 
     now = [0.0]
 
@@ -309,7 +310,7 @@ def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
         now[0] += 1
         return now[0]
 
-    monkeypatch.setattr(torch_backend.time, "monotonic", clock)
+    monkeypatch.setattr(compilation.time, "monotonic", clock)
     torch._dynamo.reset()
     torch_backend.reports.clear()
     x = torch.randn(6, 64)
@@ -323,13 +324,14 @@ def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
 
 
 def test_an_interrupt_while_a_part_is_planned_reaches_the_caller(monkeypatch):
-    from zellige import torch_backend, torch_take
+    from zellige import torch_backend
+    from zellige.torch.partition import taking
 
     def interrupted(self, part, done, inside=""):
         if inside:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(torch_take._Progress, "show", interrupted)
+    monkeypatch.setattr(taking._Progress, "show", interrupted)
     torch._dynamo.reset()
     with pytest.raises(KeyboardInterrupt), torch.no_grad():
         torch.compile(_row_steps, backend=torch_backend.backend)(torch.randn(6, 64))

@@ -3,27 +3,28 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_backend, torch_constants  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.rewrites import constants  # noqa: E402
 
 
 def run(function, *arguments, times=1):
     """The results of each call, and what is left in the graph."""
-    from zellige import torch_around
+    from zellige.torch.execute import direct
 
-    graphs, straighten = [], torch_around.straighten
+    graphs, straighten = [], direct.straighten
 
     def kept(module):
         straighten(module)
         graphs.append([str(n.target) for n in module.graph.nodes if n.op == "call_function"])
 
     torch._dynamo.reset()
-    torch_around.straighten = kept
+    direct.straighten = kept
     try:
         with torch.no_grad():
             call = torch.compile(function, backend=torch_backend.backend)
             return [call(*arguments) for _ in range(times)], graphs[0]
     finally:
-        torch_around.straighten = straighten
+        direct.straighten = straighten
 
 
 def test_positions_are_computed_once():
@@ -56,7 +57,7 @@ def test_random_numbers_are_not_constants():
 
 
 def test_what_is_too_large_is_computed_at_each_call(monkeypatch):
-    monkeypatch.setattr(torch_constants, "MAX_BYTES", 100)
+    monkeypatch.setattr(constants, "MAX_BYTES", 100)
     x = torch.randn(64)
     (found,), left = run(lambda x: x + torch.arange(64).float(), x)
     torch.testing.assert_close(found, x + torch.arange(64).float())

@@ -4,16 +4,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import aten_schema, torch_counts  # noqa: E402
+from rewriting import rewrite  # noqa: E402
+from zellige.torch.import_ import schema  # noqa: E402
 
 
 def replaced(function, x):
     """Returns (a module with the function's graph after the replacement, whether it has replaced something)."""
     with torch.no_grad():
         module = make_fx(function, tracing_mode="fake")(x)
-    aten_schema.bind(module.graph)
+    schema.bind(module.graph)
     module.graph.eliminate_dead_code()
-    torch_counts.positions(module.graph)
+    rewrite(module.graph, "counts by positions")
     module.graph.lint()
     module.recompile()
     return module, bool(module.graph.find_nodes(op="call_function", target=torch.ops.aten.searchsorted.Tensor))

@@ -8,7 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import torch_backend, torch_capturable, torch_costs, torch_cudagraphs, torch_kept  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch import execute  # noqa: E402
+from zellige.torch.execute import capturable, cudagraphs  # noqa: E402
+from zellige.torch.measure import estimates  # noqa: E402
 
 
 class MadeUp:
@@ -54,8 +57,8 @@ class MadeUp:
 @pytest.fixture
 def captures(monkeypatch):
     MadeUp.captures, MadeUp.current, MadeUp.capturing, MadeUp.failing = [], 7, False, False
-    monkeypatch.setattr(torch_cudagraphs, "Gpu", MadeUp)
-    monkeypatch.setattr(torch_capturable, "DEVICE", "cpu")
+    monkeypatch.setattr(cudagraphs, "Gpu", MadeUp)
+    monkeypatch.setattr(capturable, "DEVICE", "cpu")
     torch._dynamo.reset()
     torch_backend.reports.clear()
     return MadeUp.captures
@@ -98,8 +101,8 @@ def test_weights_may_stand_anywhere_among_the_inputs(captures, monkeypatch):
         graph.placeholder(name).meta["val"] = torch.empty(4, 4)
     graph.output([graph.call_function(torch.mm, tuple(graph.nodes))])
     report = types.SimpleNamespace(captured=0, uncaptured="")
-    monkeypatch.setattr(torch_capturable, "device", lambda graph: None)
-    run = torch_cudagraphs.Replayed(lambda x, w: [x @ w], graph, {1}, report)
+    monkeypatch.setattr(capturable, "device", lambda graph: None)
+    run = cudagraphs.Replayed(lambda x, w: [x @ w], graph, {1}, report)
     with torch.no_grad():
         for calls in range(3):
             x = torch.randn(4, 4)
@@ -147,7 +150,7 @@ def test_parameters_are_read_where_they_lie(captures):
 
 
 def test_more_captures_than_are_kept_run_as_they_are(captures, monkeypatch):
-    monkeypatch.setattr(torch_cudagraphs, "MAX_CAPTURES", 2)
+    monkeypatch.setattr(cudagraphs, "MAX_CAPTURES", 2)
     model, x = Layer(), torch.randn(8, 16)
     run = captured(model)
     with torch.no_grad():
@@ -235,11 +238,11 @@ def test_a_call_in_a_capture_of_the_callers_is_not_replayed(captures):
 @pytest.fixture
 def kept(monkeypatch):
     """What is kept for graphs of the caller, with a fake GPU."""
-    monkeypatch.setattr(torch_kept, "DEVICE", "cpu")
-    monkeypatch.setattr(torch_kept, "is_capturing", lambda: MadeUp.capturing)
-    monkeypatch.setattr(torch_kept, "KEPT", {})
+    monkeypatch.setattr(execute.kept, "DEVICE", "cpu")
+    monkeypatch.setattr(execute.kept, "is_capturing", lambda: MadeUp.capturing)
+    monkeypatch.setattr(execute.kept, "KEPT", {})
     MadeUp.capturing = False
-    return torch_kept.KEPT
+    return execute.kept.KEPT
 
 
 def by_position(x):
@@ -283,7 +286,7 @@ def test_a_capture_of_our_own_keeps_no_constants(captures, kept):
 def test_parameters_are_not_kept(kept):
     tensors = [torch.nn.Parameter(torch.ones(2)), None, 3]
     function = lambda x: x  # noqa: E731
-    assert torch_kept.keeping(function, tensors) is function and torch_kept.without(function) is function
+    assert execute.kept.keeping(function, tensors) is function and execute.kept.without(function) is function
 
 
 def test_a_capture_that_fails_is_told_once(captures):
@@ -298,7 +301,7 @@ def test_a_capture_that_fails_is_told_once(captures):
 
 
 def test_a_graph_that_is_left_to_torch_is_captured(captures, monkeypatch):
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 0.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(1e6, 0.0))
     model = Layer()
     run = captured(model, options={"cudagraphs": True, "take": "cheaper"})
     with torch.no_grad():
@@ -311,12 +314,12 @@ def test_a_graph_that_is_left_to_torch_is_captured(captures, monkeypatch):
 
 def test_what_the_host_takes_does_not_count(captures, monkeypatch):
     """A part that the GPU gains by, and the host loses by."""
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(0.1, 1000.0))
-    for cudagraphs in (False, True):
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(0.1, 1000.0))
+    for replayed in (False, True):
         torch._dynamo.reset()
         with torch.no_grad():
-            captured(Layer(), options={"cudagraphs": cudagraphs, "take": "cheaper"})(torch.randn(8, 16))
-        assert len(torch_backend.reports[-1].parts) == cudagraphs
+            captured(Layer(), options={"cudagraphs": replayed, "take": "cheaper"})(torch.randn(8, 16))
+        assert len(torch_backend.reports[-1].parts) == replayed
 
 
 def test_mode_reduce_overhead_is_the_option(captures):
@@ -396,12 +399,12 @@ MIXED = {
 @pytest.mark.parametrize("name", MIXED)
 def test_host_and_gpu(name, monkeypatch):
     """The GPU is torch's device "meta" here."""
-    monkeypatch.setattr(torch_capturable, "DEVICE", "meta")
+    monkeypatch.setattr(capturable, "DEVICE", "meta")
     function, reason = MIXED[name]
     with FakeTensorMode(allow_non_fake_inputs=True):
         x, y = torch.empty(4, device="meta"), torch.empty(4)
         graph = make_fx(function)(x, y).graph
-    assert torch_capturable.why_not(graph, set(), ["x", "y"]) == reason
+    assert capturable.why_not(graph, set(), ["x", "y"]) == reason
 
 
 OVERLAPS = {
@@ -419,7 +422,7 @@ OVERLAPS = {
 def test_elements_that_share_memory(shape, strides, expected):
     x = torch.arange(100).as_strided(shape, strides)
     dense = x[tuple(slice(0, 1) if s == 0 else slice(None) for s in strides)]
-    assert torch_capturable.overlaps(x) == expected == (dense.unique().numel() < dense.numel())
+    assert capturable.overlaps(x) == expected == (dense.unique().numel() < dense.numel())
 
 
 @pytest.mark.parametrize(

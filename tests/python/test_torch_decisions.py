@@ -13,7 +13,12 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch.nn import functional as F  # noqa: E402
 
-from zellige import _native, torch_backend, torch_decisions, torch_key, torch_measure, torch_mixed, torch_sdpa, torch_take, torch_written  # noqa: E402
+from zellige import _native, torch_backend  # noqa: E402
+from zellige.torch import compilation, options  # noqa: E402
+from zellige.torch.cache import graph_key  # noqa: E402
+from zellige.torch.execute import source  # noqa: E402
+from zellige.torch.measure import attention_kernels, clock  # noqa: E402
+from zellige.torch.partition import mixtures, taking  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +35,8 @@ def cache(folder, monkeypatch):
     for file in entries(folder, "decisions") + entries(folder, "program"):
         file.unlink()
     monkeypatch.setenv("ZELLIGE_CACHE", str(folder))
-    monkeypatch.setattr(torch_decisions, "DEFAULT", True)
-    torch_key._versions.cache_clear()
+    monkeypatch.setattr(options, "CACHE", True)
+    graph_key._versions.cache_clear()
 
 
 def entries(folder, suffix) -> list:
@@ -53,18 +58,18 @@ def counted(monkeypatch):
         monkeypatch.setattr(where, name, counting)
 
     count(_native._Watched, "_call", "planned")
-    count(torch_take.Taking, "round", "parts")
-    count(torch_mixed, "cheaper", "mixed")
-    count(torch_measure, "cost", "measured")
-    count(torch_backend, "aot_module_simplified", "aot")
-    count(torch_take.Part, "__init__", "traced")
+    count(taking.Taking, "round", "parts")
+    count(mixtures, "cheaper", "mixed")
+    count(clock, "cost", "measured")
+    count(compilation, "aot_module_simplified", "aot")
+    count(taking.Part, "__init__", "traced")
     return counts
 
 
 def compiled(function, *arguments, **options):
     """Compiles a function as a process would that has not compiled before; returns the results of two calls, and the report."""
     torch._dynamo.reset()
-    torch_sdpa._COSTS.clear()
+    attention_kernels._COSTS.clear()
     torch_backend.reports.clear()
     with torch.no_grad():
         run = torch.compile(function, backend=torch_backend.backend, options=options)
@@ -172,10 +177,10 @@ def test_calls_that_are_replayed_from_cuda_graphs(monkeypatch, counted, take):
     """Also of a graph that is left to torch, and captured as it is."""
     from test_torch_cudagraphs import MadeUp
 
-    from zellige import torch_capturable, torch_cudagraphs
+    from zellige.torch.execute import capturable, cudagraphs
 
-    monkeypatch.setattr(torch_cudagraphs, "Gpu", MadeUp)
-    monkeypatch.setattr(torch_capturable, "DEVICE", "cpu")
+    monkeypatch.setattr(cudagraphs, "Gpu", MadeUp)
+    monkeypatch.setattr(capturable, "DEVICE", "cpu")
     MadeUp.captures, module = [], torch.nn.Linear(16, 16)
     told, again = twice(module if take == "all" else torch.relu, lambda: (torch.ones(8, 16),), cudagraphs=True, take=take)
     assert told.kept == again.kept == (take == "all") and again.decisions == "from the cache"
@@ -188,8 +193,8 @@ def test_arguments_unlike_the_declared_run_as_torchs_operators():
     _, told = compiled(lambda x: torch.exp(x) * 2 + 1, torch.ones(4, 8), take="all")
     part = next(iter(told.parts))
     assert part.name
-    text = torch_written.written(torch.fx.symbolic_trace(lambda x: torch.exp(x) * 2).graph, lambda x: None)
-    assert torch_written.made(text, ())(torch.zeros(3, dtype=torch.float64)).tolist() == [2, 2, 2]
+    text = source.written(torch.fx.symbolic_trace(lambda x: torch.exp(x) * 2).graph, lambda x: None)
+    assert source.made(text, ())(torch.zeros(3, dtype=torch.float64)).tolist() == [2, 2, 2]
 
 
 def chain(x, g):
@@ -242,7 +247,7 @@ def test_another_version_or_setting_decides_anew(monkeypatch):
     compiled(chain, *chains_inputs())
     assert compiled(chain, *chains_inputs())[1].decisions == "from the cache"
     monkeypatch.setattr(torch, "__version__", "2.99")
-    torch_key._versions.cache_clear()
+    graph_key._versions.cache_clear()
     assert compiled(chain, *chains_inputs())[1].decisions == "kept"
     before = torch.get_float32_matmul_precision()
     try:
@@ -356,8 +361,8 @@ class Seeing(torch.utils._python_dispatch.TorchDispatchMode):
 
 
 def test_a_mode_of_the_users_is_not_known():
-    with Seeing(), pytest.raises(torch_key.Unknown, match="a dispatch mode"):
-        torch_key._settings()
+    with Seeing(), pytest.raises(source.Unknown, match="a dispatch mode"):
+        graph_key._settings()
 
 
 def test_a_decision_that_the_time_ended_is_not_kept(folder, monkeypatch):
@@ -371,7 +376,7 @@ def test_ctrl_c_leaves_nothing(folder, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(torch_take.Taking, "_planned", interrupted)
+    monkeypatch.setattr(taking.Taking, "_planned", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compiled(layer, *layers_inputs())
     assert entries(folder, "decisions") == [] and list(folder.glob("scratch/*")) == []
@@ -400,25 +405,25 @@ def test_processes_at_once_and_the_next_one():
 def test_the_selected_attention_kernel_has_a_name():
     graph = torch.fx.Graph()
     q, k, v = map(graph.placeholder, "qkv")
-    graph.output(graph.call_function(torch_sdpa.kernel("math"), (q, k, v, None, False, None, False)))
-    text = torch_written.written(graph, lambda x: None)
+    graph.output(graph.call_function(attention_kernels.kernel("math"), (q, k, v, None, False, None, False)))
+    text = source.written(graph, lambda x: None)
     assert list(text["names"].values()) == ["attention math"]
     x = torch.randn(1, 2, 4, 8)
-    torch.testing.assert_close(torch_written.made(text, ())(x, x, x), F.scaled_dot_product_attention(x, x, x))
-    with pytest.raises(torch_key.Unknown):
-        torch_written.made({**text, "names": {name: "attention none" for name in text["names"]}}, ())
+    torch.testing.assert_close(source.made(text, ())(x, x, x), F.scaled_dot_product_attention(x, x, x))
+    with pytest.raises(source.Unknown):
+        source.made({**text, "names": {name: "attention none" for name in text["names"]}}, ())
 
 
 @pytest.mark.parametrize("x", [torch.arange(6).reshape(2, 3), torch.tensor(2.5, dtype=torch.bfloat16), torch.empty(0, 3), torch.tensor([True, False]),
                                torch.arange(6.0).reshape(2, 3).t()])  # fmt: skip
 def test_small_tensors_are_written_and_made(x):
-    made = torch_written.tensor_made(torch_written.tensor_written(x))
+    made = source.tensor_made(source.tensor_written(x))
     assert made.dtype == x.dtype and torch.equal(made, x)
 
 
 def test_large_tensors_are_not_written():
-    with pytest.raises(torch_key.Unknown, match="a constant tensor of 100000 elements"):
-        torch_written.tensor_written(torch.zeros(100000))
+    with pytest.raises(source.Unknown, match="a constant tensor of 100000 elements"):
+        source.tensor_written(torch.zeros(100000))
 
 
 @pytest.mark.parametrize(
@@ -435,7 +440,7 @@ def test_what_was_left_for_want_of_memory_or_by_a_fault_is_decided_again(monkeyp
 
     x = torch.randn(4, 32)
     with monkeypatch.context() as failing:
-        failing.setattr(torch_take.Part, "plan", fails)
+        failing.setattr(taking.Part, "plan", fails)
         results, told = compiled(torch.exp, x, take="all")
     assert told.decisions.startswith(why) and (told.left, told.parts) == ({"fused_0": str(error)}, [])
     torch.testing.assert_close(results, (x.exp(), x.exp()))

@@ -3,20 +3,20 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_around, torch_backend, torch_in_place  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.execute import direct  # noqa: E402
 
 
 @pytest.fixture
 def found(monkeypatch):
     """Names of the operators in place of the latest graph."""
-    names, update = [], torch_in_place.update
+    names, apply = [], direct.apply
 
-    def kept(graph):
-        update(graph)
-        names[:] = [n.target._schema.name for n in graph.nodes if isinstance(n.target, torch._ops.OpOverload) and n.target._schema.is_mutable]
+    def kept(rows, work, rounds):
+        apply(rows, work, rounds)
+        names[:] = [n.target._schema.name for n in work.graph.nodes if isinstance(n.target, torch._ops.OpOverload) and n.target._schema.is_mutable]
 
-    monkeypatch.setattr(torch_in_place, "update", kept)
-    assert torch_around.torch_in_place is torch_in_place
+    monkeypatch.setattr(direct, "apply", kept)
     return names
 
 

@@ -8,7 +8,10 @@ torch = pytest.importorskip("torch")
 from torch._prims_common import suggest_memory_format  # noqa: E402
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import aten_schema, torch_convolutions, torch_costs, torch_layout, torch_measure  # noqa: E402
+from rewriting import rewrite  # noqa: E402
+from zellige.torch.import_ import schema  # noqa: E402
+from zellige.torch.measure import clock, convolution_kernels, estimates  # noqa: E402
+from zellige.torch.rewrites import channels_last  # noqa: E402
 
 aten = torch.ops.aten
 LAST = torch.channels_last
@@ -27,9 +30,9 @@ def kernels(monkeypatch):
     def made(node, otherwise):
         asked.append(node.name)
         values = [a.meta["val"] for a in node.args[:2]]
-        return torch_convolutions.in_channels_last(node.meta["val"].shape) if any(map(is_last, values)) else node.meta["val"].contiguous().stride()
+        return convolution_kernels.in_channels_last(node.meta["val"].shape) if any(map(is_last, values)) else node.meta["val"].contiguous().stride()
 
-    monkeypatch.setattr(torch_convolutions, "made", made)
+    monkeypatch.setattr(convolution_kernels, "made", made)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     return asked
 
@@ -45,20 +48,20 @@ def times(monkeypatch):
         return found.get(key, 10.0)
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch_measure, "gpu_time", gpu_time)
-    monkeypatch.setattr(torch_convolutions, "_US", {})
+    monkeypatch.setattr(clock, "gpu_time", gpu_time)
+    monkeypatch.setattr(convolution_kernels, "_US", {})
     return found
 
 
 def traced(function, *shapes):
     with FakeTensorMode(), torch.no_grad():
         graph = make_fx(function, tracing_mode="fake")(*[torch.empty(s, device="cuda") for s in shapes]).graph
-    aten_schema.bind(graph)
+    schema.bind(graph)
     return graph
 
 
 def laid(graph, captured=False):
-    saved = torch_layout.last(graph, captured)
+    saved = rewrite(graph, "convolution in channels-last", captured=captured).saved
     graph.lint()
     return saved, {n.name: is_last(n.meta["val"]) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)}
 
@@ -83,7 +86,7 @@ def test_a_region_is_in_channels_last_where_the_estimate_says_so():
     saved, found = laid(graph)
     assert found == {"convolution": True, "convolution_1": True, "convolution_2": True}
     assert copies(graph) == [*((f"{x}_1", LAST) for x in "xwvu"), ("convolution_2", torch.contiguous_format)]
-    assert saved.gpu > 0 and saved.host == -5 * torch_costs.TRANSPOSED.host
+    assert saved.gpu > 0 and saved.host == -5 * estimates.TRANSPOSED.host
     assert all(n.meta["val"].is_contiguous() for n in next(iter(graph.find_nodes(op="output"))).all_input_nodes)
     assert is_last(next(n for n in graph.nodes if n.target is aten.cat.default).meta["val"])
 
@@ -91,8 +94,8 @@ def test_a_region_is_in_channels_last_where_the_estimate_says_so():
 def test_what_is_measured_decides(times):
     times.update({(True, 3): 5.0, (True, 64): 1.0, (True, 96): 1.0})
     saved, found = laid(traced(block, *SHAPES))
-    weights = sum(torch_layout.WEIGHT.kernel + 8 * n / torch_layout.WEIGHT.bytes for n in (64 * 27, 32 * 64 * 9, 64 * 96 * 9))
-    tensors = sum(torch_costs.TRANSPOSED.kernel + 8 * n / torch_costs.TRANSPOSED.bytes for n in (2 * 3 * 4096, 2 * 64 * 256))
+    weights = sum(channels_last.WEIGHT.kernel + 8 * n / channels_last.WEIGHT.bytes for n in (64 * 27, 32 * 64 * 9, 64 * 96 * 9))
+    tensors = sum(estimates.TRANSPOSED.kernel + 8 * n / estimates.TRANSPOSED.bytes for n in (2 * 3 * 4096, 2 * 64 * 256))
     assert all(found.values()) and saved.gpu == pytest.approx(30 - 7 - weights - tensors)
 
 
@@ -100,7 +103,7 @@ def test_what_loses_is_left_as_it_is(times):
     times.update({(True, 64): 12.0})
     graph = traced(block, *SHAPES)
     saved, found = laid(graph)
-    assert not any(found.values()) and copies(graph) == [] and saved == torch_costs.Cost()
+    assert not any(found.values()) and copies(graph) == [] and saved == estimates.Cost()
     assert len(times["calls"]) == 6
 
 
@@ -125,7 +128,7 @@ def test_a_gain_that_copies_of_many_weights_cost_the_host_more_is_left(times):
     assert not any(laid(traced(function, *shapes))[1].values())
     assert all(laid(traced(function, *shapes), captured=True)[1].values())
     times.update({(True, 64): 200.0})
-    torch_convolutions._US.clear()
+    convolution_kernels._US.clear()
     assert all(laid(traced(function, *shapes))[1].values())
 
 
@@ -139,7 +142,7 @@ def test_each_shape_is_measured_once_and_no_longer_than_is_allowed(times, monkey
     laid(traced(function, *shapes))
     laid(traced(function, *shapes))
     assert sorted(times["calls"]) == [(False, 16), (True, 16)]
-    monkeypatch.setattr(torch_layout, "SECONDS", 0.0)
+    monkeypatch.setattr(channels_last, "SECONDS", 0.0)
     laid(traced(function, (1, 8, 8, 8), (8, 8, 3, 3)))
     assert len(times["calls"]) == 2
 
@@ -148,8 +151,8 @@ def test_a_convolution_that_is_measured_in_one_layout_alone_is_estimated(times, 
     clock = iter([0.0, 9.0])
     graph = traced(lambda x, w: conv2d(x, w), (1, 16, 8, 8), (16, 16, 3, 3))
     node = next(iter(graph.find_nodes(op="call_function", target=aten.convolution.default)))
-    monkeypatch.setattr(torch_convolutions, "time", types.SimpleNamespace(monotonic=clock.__next__))
-    before, after = torch_convolutions.us(node, 1.0)
+    monkeypatch.setattr(convolution_kernels, "time", types.SimpleNamespace(monotonic=clock.__next__))
+    before, after = convolution_kernels.us(node, 1.0)
     assert times["calls"] == [(False, 16)] and after < before < 10.0
 
 
@@ -170,9 +173,9 @@ def test_pieces_of_a_tensor_are_views_at_the_border(times):
 
     times.update({(False, 16): 50.0})
     graph = traced(function, (2, 64, 16, 16), (16, 16, 1, 1), (48, 48, 1, 1))
-    assert sorted(len(r.convolutions) for r in torch_layout._regions(graph) if r.convolutions) == [1, 1]
+    assert sorted(len(r.convolutions) for r in channels_last._regions(graph) if r.convolutions) == [1, 1]
     saved, _ = laid(graph)
-    piece = torch_costs.SIMPLE.kernel + 2 * 4 * 2 * 16 * 256 / torch_costs.SIMPLE.bytes
+    piece = estimates.SIMPLE.kernel + 2 * 4 * 2 * 16 * 256 / estimates.SIMPLE.bytes
     assert saved.gpu == pytest.approx(40 - piece) and copies(graph) == [("getitem", LAST)]
 
 
@@ -184,7 +187,7 @@ def test_weights_are_copied_by_programs(times):
 
     times.update({(False, 512): 50.0, (True, 512): 30.0})
     saved, found = laid(traced(function, (1, 512, 7, 7), (512, 512, 3, 3)))
-    assert all(found.values()) and 0 < saved.gpu < 20 < torch_layout._copy(torch.empty(512, 512, 3, 3, device="meta")).gpu
+    assert all(found.values()) and 0 < saved.gpu < 20 < channels_last._copy(torch.empty(512, 512, 3, 3, device="meta")).gpu
 
 
 def test_transposed_convolutions_are_converted_too(times):
@@ -210,7 +213,7 @@ def test_inputs_of_one_element_have_strides_of_channels_last(times):
     laid(graph)
     copy = graph.find_nodes(op="call_function", target=aten.convolution.default)[1].args[0]
     assert copy.target is aten.clone.default and copy.meta["val"].stride() == (64, 1, 64, 64)
-    torch_layout.declare(graph)
+    channels_last.declare(graph)
     assert copy.target is aten.as_strided.default and copy.target(torch.ones(2, 64, 1, 1), *copy.args[1:]).stride() == (64, 1, 64, 64)
     assert ("x_1", LAST) in copies(graph)  # others stay
 
@@ -238,8 +241,8 @@ def test_weights_that_a_part_computes_cost_no_copy(times):
 
     times.update({(True, 64): 0.0})
     saved, found = laid(traced(function, (1, 64, 8, 8), (64, 64, 3, 3)))
-    x = torch_costs.TRANSPOSED.kernel + 8 * 64 * 64 / torch_costs.TRANSPOSED.bytes
-    assert all(found.values()) and saved.gpu == pytest.approx(10 - x) and saved.host == -torch_costs.TRANSPOSED.host
+    x = estimates.TRANSPOSED.kernel + 8 * 64 * 64 / estimates.TRANSPOSED.bytes
+    assert all(found.values()) and saved.gpu == pytest.approx(10 - x) and saved.host == -estimates.TRANSPOSED.host
 
 
 def test_pools_of_several_windows_are_in_nchw(times):
@@ -256,14 +259,14 @@ def test_pools_of_several_windows_are_in_nchw(times):
 
 def test_what_kernels_make_is_followed(monkeypatch, kernels):
     """If torch declares other strides: reshapes that are not views become copies. Outputs have the kernels' strides."""
-    monkeypatch.setattr(torch_convolutions, "made", lambda node, otherwise: (4 * 64, 64, 1, 8))
+    monkeypatch.setattr(convolution_kernels, "made", lambda node, otherwise: (4 * 64, 64, 1, 8))
 
     def function(x, w):
         y = conv2d(x, w)
         return torch.relu(y), y.view(1, 4, 64) * 2
 
     graph = traced(function, (1, 2, 8, 8), (4, 2, 1, 1))
-    monkeypatch.setattr(torch_layout, "_selected", lambda graph, captured: ([], torch_costs.Cost()))
+    monkeypatch.setattr(channels_last, "_selected", lambda graph, captured: ([], estimates.Cost()))
     laid(graph)
     relu, product = next(iter(graph.find_nodes(op="output"))).all_input_nodes
     assert relu.meta["val"].stride() == (256, 64, 1, 8) and product.args[0].target is aten.reshape.default
@@ -290,7 +293,7 @@ def test_biases_that_are_kernels_of_their_own():
         return conv2d(y, v, c, groups=8), conv2d(y.to(memory_format=LAST), v, c, groups=8), conv2d(y, w, None)
 
     graph = traced(function, (1, 8, 16, 16), (8, 8, 3, 3), (8,), (8, 1, 3, 3), (8,))
-    assert [torch_convolutions.adds_bias(n) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)] == [True, False, True, False]
+    assert [convolution_kernels.adds_bias(n) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)] == [True, False, True, False]
 
 
 class Net(torch.nn.Module):
@@ -319,17 +322,17 @@ def test_a_network_in_channels_last_computes_the_same(monkeypatch, separate):
     from zellige import torch_backend
 
     monkeypatch.undo()
-    monkeypatch.setattr(torch_convolutions, "DEVICE", "cpu")
-    monkeypatch.setattr(torch_convolutions, "adds_bias", lambda node: separate)
-    monkeypatch.setattr(torch_layout, "SHARE", 0.0)
-    laid_out, lay = [], torch_layout._lay
+    monkeypatch.setattr(convolution_kernels, "DEVICE", "cpu")
+    monkeypatch.setattr(convolution_kernels, "adds_bias", lambda node: separate)
+    monkeypatch.setattr(channels_last, "SHARE", 0.0)
+    laid_out, lay = [], channels_last._lay
 
     def kept(graph, selected):
         lay(graph, selected)
         laid_out.extend(is_last(n.meta["val"]) for n in selected)
 
-    monkeypatch.setattr(torch_layout, "_lay", kept)
-    monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0))
+    monkeypatch.setattr(channels_last, "_lay", kept)
+    monkeypatch.setattr(convolution_kernels, "us", lambda node, deadline: (1e3, 0.0))
     torch._dynamo.reset()
     torch.manual_seed(3)
     net, x = Net().eval(), torch.randn(2, 3, 24, 24)

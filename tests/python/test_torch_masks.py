@@ -6,7 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
-from zellige import torch_backend, torch_masks, torch_own  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.import_ import custom  # noqa: E402
+from zellige.torch.rewrites import masks  # noqa: E402
 
 QUERIES, KEYS, WINDOW = 24, 40, 7
 
@@ -132,8 +134,8 @@ def test_attention_with_a_causal_mask_as_a_tensor(graphs):
 
 
 def test_equal_masks_of_layers_are_recognised_once(monkeypatch, graphs):
-    bands, found = torch_masks.band_of, []
-    monkeypatch.setattr(torch_masks, "band_of", lambda *given: found.append(bands(*given)) or found[-1])
+    bands, found = masks.band_of, []
+    monkeypatch.setattr(masks, "band_of", lambda *given: found.append(bands(*given)) or found[-1])
 
     def layers(q, k, v):
         for _ in range(3):
@@ -141,7 +143,7 @@ def test_equal_masks_of_layers_are_recognised_once(monkeypatch, graphs):
         return q
 
     compare(layers, tensors())
-    assert found == [torch_masks.Band(0, None)]
+    assert found == [masks.Band(0, None)]
     assert [m["tril"] for m in masks_of(graphs)] == [0] * 3
 
 
@@ -158,15 +160,15 @@ def test_a_band_against_every_element():
         for low in range(1 - rows, columns):
             for high in range(low, columns):
                 kept = (offset >= low) & (offset <= high)
-                band = torch_masks.band_of(kept, (rows, columns))
+                band = masks.band_of(kept, (rows, columns))
                 if kept.all():
                     assert band is None
                     continue
-                assert torch.equal(torch_own.mask(torch.ones(rows, columns), band.tril, band.triu, 0.0) == 1, kept)
+                assert torch.equal(custom.mask(torch.ones(rows, columns), band.tril, band.triu, 0.0) == 1, kept)
                 for i in range(rows):
                     for j in range(columns):
                         flipped = kept.clone()
                         flipped[i, j] = ~flipped[i, j]
-                        other = torch_masks.band_of(flipped, (rows, columns))
+                        other = masks.band_of(flipped, (rows, columns))
                         if other is not None:
-                            assert torch.equal(torch_own.mask(torch.ones(rows, columns), other.tril, other.triu, 0.0) == 1, flipped)
+                            assert torch.equal(custom.mask(torch.ones(rows, columns), other.tril, other.triu, 0.0) == 1, flipped)

@@ -6,7 +6,7 @@ import types
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_measure  # noqa: E402
+from zellige.torch.measure import clock  # noqa: E402
 
 
 class Event:
@@ -35,28 +35,28 @@ def gpu(monkeypatch):
 
 def test_microseconds_a_call(gpu):
     calls = []
-    assert torch_measure.gpu_time(lambda x, at: calls.append((x, at)), [torch.empty(4, 3).t(), torch.empty(2, dtype=torch.int64)], 1) == 10.0 / ((len(calls) - 2) / 5)
+    assert clock.gpu_time(lambda x, at: calls.append((x, at)), [torch.empty(4, 3).t(), torch.empty(2, dtype=torch.int64)], 1) == 10.0 / ((len(calls) - 2) / 5)
     x, at = calls[0]
     assert x.stride() == (1, 3) and x.std() > 0 and at.tolist() == [0, 0] and gpu == []
 
 
 def test_what_takes_half_of_the_memory_is_not_measured(gpu):
     never = lambda x: pytest.fail("called")  # noqa: E731
-    assert torch_measure.gpu_time(never, [torch.empty(1 << 28, device="meta")], 1) is None
+    assert clock.gpu_time(never, [torch.empty(1 << 28, device="meta")], 1) is None
 
 
 def test_large_memory_is_given_back(gpu, monkeypatch):
-    monkeypatch.setattr(torch_measure, "LARGE", 10)
-    assert torch_measure.gpu_time(lambda x: x, [torch.empty(4)], 1) is not None and gpu == [1]
+    monkeypatch.setattr(clock, "LARGE", 10)
+    assert clock.gpu_time(lambda x: x, [torch.empty(4)], 1) is not None and gpu == [1]
 
 
 def test_what_fails_is_not_measured(gpu):
     def fails(x):
         raise RuntimeError("no kernel")
 
-    assert torch_measure.gpu_time(fails, [torch.empty(4)], 1) is None
+    assert clock.gpu_time(fails, [torch.empty(4)], 1) is None
 
 
 def test_what_the_host_takes(gpu):
-    found = torch_measure.cost(lambda x: time.sleep(0.002), [torch.empty(4)], 1)
+    found = clock.cost(lambda x: time.sleep(0.002), [torch.empty(4)], 1)
     assert 2000 <= found.host < 20000 and found.gpu > 0

@@ -5,13 +5,14 @@ import types
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_backend, torch_part  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch import execute  # noqa: E402
 
 
 @pytest.fixture
 def parts(monkeypatch):
     """Parts as they are made; on the CPU, too, they are called at once."""
-    made, plan = [], torch_part.Part.plan
+    made, plan = [], execute.part.Part.plan
 
     def direct(self, *arguments):
         program = plan(self, *arguments)
@@ -26,7 +27,7 @@ def parts(monkeypatch):
         made.append(self)
         return program
 
-    monkeypatch.setattr(torch_part.Part, "plan", direct)
+    monkeypatch.setattr(execute.part.Part, "plan", direct)
     torch._dynamo.reset()
     return made
 
@@ -142,10 +143,10 @@ def test_a_cache_is_changed_where_it_lies(parts):
 
 
 def test_around_the_parts_are_functions_alone(parts, monkeypatch):
-    from zellige import torch_around
+    from zellige.torch.execute import direct
 
-    modules, straighten = [], torch_around.straighten
-    monkeypatch.setattr(torch_around, "straighten", lambda module: (straighten(module), modules.append(module)))
+    modules, straighten = [], direct.straighten
+    monkeypatch.setattr(direct, "straighten", lambda module: (straighten(module), modules.append(module)))
 
     def function(x, w):
         y = torch.nn.functional.conv2d(torch.relu(x) * 2, w)
@@ -214,12 +215,12 @@ def test_strides_of_dimensions_of_one_element_are_the_declared_ones():
     """If a program's own strides differ."""
     output = types.SimpleNamespace(shape=(1, 8, 16), strides=(16, 16, 1))
     part = types.SimpleNamespace(program=types.SimpleNamespace(outputs=[output]), which=[0, 0], shapes=[(8, 16), (1, 8, 16)], strides=[(16, 1), (200, 16, 1)])
-    assert torch_part.Part._strides_of(part, 0) == (200, 16, 1)
+    assert execute.part.Part._strides_of(part, 0) == (200, 16, 1)
     part.shapes = [(8, 16), (8, 1, 16)]
-    assert torch_part.Part._strides_of(part, 0) == (16, 16, 1)
+    assert execute.part.Part._strides_of(part, 0) == (16, 16, 1)
     made = torch.empty_strided((8, 16), (16, 1))
-    assert torch_part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
-    assert torch_part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
+    assert execute.part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
+    assert execute.part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
 
 
 def test_an_argument_in_another_layout_is_a_programs_copy(parts):
@@ -238,3 +239,34 @@ def test_an_argument_in_another_layout_is_a_programs_copy(parts):
     assert [f.stride() for f in found] == [e.stride() for e in expected]
     assert len(part.program.outputs) == 2 and part.refusals == 0
     assert len({t.data_ptr() for t in (*given, *found)}) == 6
+
+
+COPIED = {
+    "expanded": lambda x: x[:1].expand(7, 4),
+    "expanded without dimensions": lambda x: x[0, 0].expand(7, 4),
+    "windows": lambda x: x.flatten()[:16].unfold(0, 4, 2),
+    "overlapping": lambda x: torch.as_strided(x, (7, 4), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", COPIED)
+def test_an_operand_that_programs_cannot_read_in_place_is_copied(parts, kind):
+    x, y = COPIED[kind](torch.randn(7, 4)), torch.randn(7, 4)
+    for function in (lambda x, y: torch.relu(x * y) + 1, lambda x, y: (x.clone(), x + y), lambda x, y: (x.t() @ y, x.sum(1), y * 2)):
+        run = compiled(function, x, y)
+        assert parts[-1].copied and torch_backend.reports[-1].left == {}
+        with torch.no_grad():
+            for found, expected in zip(*(f if isinstance(f, tuple) else (f,) for f in (run(x, y), function(x, y)))):
+                torch.testing.assert_close(found, expected)
+                assert found.stride() == expected.stride()
+        assert parts[-1].refusals == 0
+
+
+def test_one_that_is_changed_in_place_is_not_copied():
+    def function(x, y):
+        return x.add_(torch.relu(y)) * 2
+
+    x = torch.randn(1, 4).expand(3, 4)
+    torch._dynamo.reset()
+    with torch.no_grad(), pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        torch.compile(function, backend=torch_backend.backend)(x, torch.randn(3, 4))

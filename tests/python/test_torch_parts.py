@@ -5,7 +5,7 @@ import random
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_parts  # noqa: E402
+from zellige.torch.partition import convex  # noqa: E402
 
 
 def random_graph(seed, count=60):
@@ -37,7 +37,7 @@ def leads_back(part, graph):
 @pytest.mark.parametrize("seed", range(200))
 def test_parts_are_convex_and_hold_each_known_node_once(seed):
     graph, known = random_graph(seed)
-    found = torch_parts.parts(graph, known.__contains__)
+    found = convex.parts(graph, known.__contains__)
     assert sorted(n.name for part in found for n in part) == sorted(n.name for n in known)
     for part in found:
         assert not leads_back(part, graph), [n.name for n in part]
@@ -71,24 +71,24 @@ def names(found):
 
 def test_a_residual_around_what_is_left_is_two_parts():
     graph, made = chain([("x", None), ("relu", ["x"]), ("left", ["relu"]), ("more", ["left"]), ("total", ["more", "relu"])])
-    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["more", "total"], ["relu"]]
+    assert names(convex.parts(graph, all_but(made["left"]))) == [["more", "total"], ["relu"]]
 
 
 def test_what_is_made_of_weights_alone_joins_its_reader():
     graph, made = chain([("x", None), ("w", None), ("swapped", ["w"]), ("cast", ["swapped"]), ("left", ["x"]), ("product", ["left", "cast"])])
-    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["cast", "product", "swapped"]]
+    assert names(convex.parts(graph, all_but(made["left"]))) == [["cast", "product", "swapped"]]
 
 
 def test_what_does_not_depend_on_each_other_is_one_part():
     graph, made = chain([("x", None), ("left", ["x"]), ("one", ["left"]), ("other", ["left"]), ("third", ["x"])])
-    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["one", "other", "third"]]
+    assert names(convex.parts(graph, all_but(made["left"]))) == [["one", "other", "third"]]
 
 
 def test_what_two_parts_read_remains_before_the_first():
     graph, made = chain(
         [("w", None), ("x", None), ("scale", ["w"]), ("first", ["x", "scale"]), ("left", ["first"]), ("last", ["left", "scale"])]
     )
-    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["first", "scale"], ["last"]]
+    assert names(convex.parts(graph, all_but(made["left"]))) == [["first", "scale"], ["last"]]
 
 
 def sized(operators, **sizes):
@@ -106,7 +106,7 @@ def test_what_only_a_later_part_reads_is_computed_there():
 
     def found(*operators, **sizes):
         graph, made = sized(operators, **sizes)
-        return names(torch_parts.parts(graph, lambda n: n.op == "call_function" and n.name not in ("conv", "left", "last")))
+        return names(convex.parts(graph, lambda n: n.op == "call_function" and n.name not in ("conv", "left", "last")))
 
     assert found(*BRANCHES) == [["norm", "total"], ["relu"]]
     assert found(*BRANCHES, ("more", ["norm"])) == [["more", "norm", "relu"], ["total"]]  # "more" is a result
@@ -130,7 +130,7 @@ def test_a_long_graph_takes_linear_time():
             seen += 1
             return n in known
 
-        torch_parts.parts(graph, is_known)
+        convex.parts(graph, is_known)
         looked.append(seen / count)
     assert looked[1] <= looked[0] * 1.1
 
@@ -158,7 +158,7 @@ def test_views_that_others_read_are_made_there():
         return torch.ops.aten.convolution(y.view(1, 2, 8, 8), w.permute(1, 0, 2, 3), None, [1], [0], [1], False, [0], 1), y.view(16, 8)
 
     graph = traced(function, torch.randn(2, 64), torch.randn(2, 4, 3, 3))
-    (part,) = torch_parts.parts(graph, only("convolution"))
+    (part,) = convex.parts(graph, only("convolution"))
     assert targets(part) == ["add", "relu"]
     graph.lint()
     assert [str(n.target) for n in graph.nodes].count("aten.view.default") == 2
@@ -171,7 +171,7 @@ def test_a_view_between_parts_is_the_later_ones():
         return torch.mm(y.view(2, 128), v) + z.sum() * 2
 
     graph = traced(function, torch.randn(1, 4, 8, 8), torch.randn(4, 4, 3, 3), torch.randn(128, 8))
-    first, second = torch_parts.parts(graph, only("convolution"))
+    first, second = convex.parts(graph, only("convolution"))
     assert targets(first) == ["add", "relu"] and "view" in targets(second)
 
 
@@ -181,7 +181,7 @@ def test_a_slice_of_what_the_part_reads_is_kept():
         return y[:, :3], (y * 2).sum(1)
 
     graph = traced(function, torch.randn(4, 8))
-    (part,) = torch_parts.parts(graph, only())
+    (part,) = convex.parts(graph, only())
     assert "slice" in targets(part)
 
 
@@ -191,13 +191,13 @@ def test_slices_alone_are_made_of_the_whole():
         return y[:, :3], y[:, 3:]
 
     graph = traced(function, torch.randn(4, 8))
-    (part,) = torch_parts.parts(graph, only())
+    (part,) = convex.parts(graph, only())
     assert targets(part) == ["add", "relu"]
 
 
 def test_a_copy_is_no_view():
     graph = traced(lambda x: (torch.relu(x) + 1).permute(1, 0).clone(memory_format=torch.contiguous_format), torch.randn(4, 8))
-    (part,) = torch_parts.parts(graph, only())
+    (part,) = convex.parts(graph, only())
     assert targets(part) == ["add", "clone", "permute", "relu"]
 
 
@@ -210,7 +210,7 @@ def test_results_of_one_operator_are_in_one_part():
         return z + a.repeat(1, 2, 1) * n, mean
 
     graph = traced(function, torch.randn(1, 4, 16), torch.randn(4, 4, 3), torch.randn(16))
-    for part in torch_parts.parts(graph, lambda n: n.op == "call_function" and "convolution" not in str(n.target)):
+    for part in convex.parts(graph, lambda n: n.op == "call_function" and "convolution" not in str(n.target)):
         for n in part:
             made = n.args[0] if "getitem" in str(n.target) else n
             assert made in part

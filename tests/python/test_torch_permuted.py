@@ -6,19 +6,21 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import aten_schema, torch_permuted  # noqa: E402
+from rewriting import rewrite  # noqa: E402
+from zellige.torch.import_ import schema  # noqa: E402
+from zellige.torch.rewrites import permutations  # noqa: E402
 
 
 def traced(function, *inputs):
     """Returns (a module with the graph of the function, the number of its gathers of rows before and after)."""
     with torch.no_grad():
         module = make_fx(function, tracing_mode="fake")(*inputs)
-    aten_schema.bind(module.graph)
+    schema.bind(module.graph)
     module.graph.eliminate_dead_code()
     module.recompile()
-    gathers = lambda: len(module.graph.find_nodes(op="call_function", target=torch_permuted.ROWS))  # noqa: E731
+    gathers = lambda: len(module.graph.find_nodes(op="call_function", target=permutations.ROWS))  # noqa: E731
     before = gathers()
-    torch_permuted.undone(module.graph)
+    rewrite(module.graph, "permutation that is undone")
     module.graph.lint()
     module.recompile()
     return module, before, gathers()
@@ -45,7 +47,7 @@ def test_weights_are_not_permuted_twice(inverted):
     module, before, after = traced(lambda x, w, n: experts(inverted, x, w, n), X, W, N)
     assert (before, after) == (3, 2)
     assert torch.equal(module(X, W, N), experts(inverted, X, W, N))
-    last = module.graph.find_nodes(op="call_function", target=torch_permuted.ROWS)[-1]
+    last = module.graph.find_nodes(op="call_function", target=permutations.ROWS)[-1]
     assert last.args[0].target is torch.ops.aten.cumsum.default  # the product is computed afterwards
 
 

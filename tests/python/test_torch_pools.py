@@ -9,7 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import aten_schema, torch_costs, torch_measure, torch_own, torch_pools  # noqa: E402
+from rewriting import rewrite  # noqa: E402
+from zellige.torch.import_ import custom, schema  # noqa: E402
+from zellige.torch.measure import clock, estimates  # noqa: E402
+from zellige.torch.rewrites import pools  # noqa: E402
 
 LAST = torch.channels_last
 max_pool2d = torch.nn.functional.max_pool2d
@@ -18,15 +21,15 @@ max_pool2d = torch.nn.functional.max_pool2d
 def traced(function, shape=(2, 64, 16, 16), layout=LAST, dtype=torch.float32):
     with FakeTensorMode(), torch.no_grad():
         graph = make_fx(function, tracing_mode="fake")(torch.empty(shape, device="cuda", dtype=dtype).to(memory_format=layout)).graph
-    aten_schema.bind(graph)
+    schema.bind(graph)
     return graph
 
 
 def by_rows(graph):
     """Returns (the cost that is saved, the nodes of pools by rows)."""
-    saved = torch_pools.by_rows(graph)
+    saved = rewrite(graph, "max pool by rows").saved
     graph.lint()
-    return saved, graph.find_nodes(op="call_function", target=torch_own.MAX_POOL)
+    return saved, graph.find_nodes(op="call_function", target=custom.MAX_POOL)
 
 
 @pytest.fixture
@@ -39,8 +42,8 @@ def times(monkeypatch):
         return found.us[(found.calls - 1) % 2]
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch_measure, "gpu_time", gpu_time)
-    monkeypatch.setattr(torch_pools, "_US", {})
+    monkeypatch.setattr(clock, "gpu_time", gpu_time)
+    monkeypatch.setattr(pools, "_US", {})
     return found
 
 
@@ -51,7 +54,7 @@ def test_the_same_numbers_in_channels_last():
     x[0, 1, 2, 3], x[1, :, 4:9, :], x[0, 2, 5] = math.nan, -math.inf, math.inf
     for kernel, stride, padding, dilation, ceil in itertools.product(((3, 3), (2, 3)), ((1, 1), (2, 3)), ((0, 0), (1, 1)), ((1, 1), (2, 1)), (False, True)):
         for t in (x.to(memory_format=LAST), x.to(torch.float16).to(memory_format=LAST)):
-            found = torch_own.max_pool_by_rows(t, list(kernel), list(stride), list(padding), list(dilation), ceil)
+            found = custom.max_pool_by_rows(t, list(kernel), list(stride), list(padding), list(dilation), ceil)
             expected = max_pool2d(t, kernel, stride, padding, dilation, ceil)
             torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
             assert found.stride() == expected.stride()
@@ -73,16 +76,16 @@ def test_what_is_left():
     assert by_rows(traced(lambda x: max_pool2d(x, 1), (2, 64, 1, 1), torch.contiguous_format))[1] == []
     with torch.no_grad():
         graph = make_fx(lambda x: max_pool2d(x, 2))(torch.randn(2, 8, 4, 4).to(memory_format=LAST)).graph
-    aten_schema.bind(graph)
+    schema.bind(graph)
     assert by_rows(graph)[1] == []
 
 
 def test_the_faster_kernel_is_called(times):
     saved, pools = by_rows(traced(lambda x: max_pool2d(max_pool2d(x, 3, 1, 1), 3, 1, 1)))
-    assert len(pools) == 2 and times.calls == 2 and saved == torch_costs.Cost(30.0, -4 * torch_costs.VIEW)
+    assert len(pools) == 2 and times.calls == 2 and saved == estimates.Cost(30.0, -4 * estimates.VIEW)
     times.us = [5.0, 6.0]
     saved, pools = by_rows(traced(lambda x: max_pool2d(x, 2)))
-    assert pools == [] and times.calls == 4 and saved == torch_costs.Cost()
+    assert pools == [] and times.calls == 4 and saved == estimates.Cost()
     times.us = [None, 6.0]
     saved, pools = by_rows(traced(lambda x: max_pool2d(x, 4)))
     assert len(pools) == 1 and saved.gpu == 0

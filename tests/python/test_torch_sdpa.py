@@ -6,7 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
-from zellige import torch_backend, torch_costs, torch_measure, torch_own, torch_sdpa, torch_take  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.import_ import custom  # noqa: E402
+from zellige.torch.measure import attention_kernels, clock, estimates  # noqa: E402
+from zellige.torch.partition import taking  # noqa: E402
 
 
 def right(q, k, v, mask, causal, scale, grouped):
@@ -42,21 +45,21 @@ def gpu(monkeypatch):
                 called.append(name)
                 return function(*arguments)
 
-            made[name], us[name] = (call, lambda *arguments: True), torch_costs.Cost(*cost)
-        monkeypatch.setattr(torch_sdpa, "KERNELS", made)
+            made[name], us[name] = (call, lambda *arguments: True), estimates.Cost(*cost)
+        monkeypatch.setattr(attention_kernels, "KERNELS", made)
 
     def cost(call, values, launches):
         called.clear()
         with torch.no_grad():
-            call(*map(torch_measure.like, values))
+            call(*map(clock.like, values))
         (name,) = set(called) or {"default"}
         called.clear()
         return us[name]
 
-    us["default"] = torch_costs.Cost(100.0, 20.0)
-    monkeypatch.setattr(torch_sdpa, "_COSTS", {})
-    monkeypatch.setattr(torch_sdpa, "DEVICE", "cpu")
-    monkeypatch.setattr(torch_measure, "cost", cost)
+    us["default"] = estimates.Cost(100.0, 20.0)
+    monkeypatch.setattr(attention_kernels, "_COSTS", {})
+    monkeypatch.setattr(attention_kernels, "DEVICE", "cpu")
+    monkeypatch.setattr(clock, "cost", cost)
     kernels.called = called
     return kernels
 
@@ -73,21 +76,21 @@ def node(q, k, v, mask=None, causal=False, grouped=False):
         given.append(None if t is None else graph.placeholder(f"x{len(given)}"))
         if t is not None:
             given[-1].meta["val"] = t
-    return graph.call_function(torch_own.ATTENTION, (*given, causal, None, grouped))
+    return graph.call_function(custom.ATTENTION, (*given, causal, None, grouped))
 
 
 def selected(*arguments, captured=False, **options):
     made = node(*arguments, **options)
-    torch_sdpa.choose(made.graph, captured)
-    return torch_sdpa.of(made)
+    attention_kernels.choose(made.graph, captured)
+    return attention_kernels.of(made)
 
 
 def test_the_fastest_kernel_is_called_where_it_takes_three_percent_less(gpu):
-    for times, name in (((97.5, 98.0), torch_sdpa.DEFAULT), ((97.0, 98.0), "cudnn"), ((50.0, 20.0), "flash")):
-        torch_sdpa._COSTS.clear()
+    for times, name in (((97.5, 98.0), attention_kernels.DEFAULT), ((97.0, 98.0), "cudnn"), ((50.0, 20.0), "flash")):
+        attention_kernels._COSTS.clear()
         gpu(cudnn=(right, times[0], 20.0), flash=(right, times[1], 20.0))
         choice = selected(*heads())
-        assert choice.name == name and choice.saves() == torch_costs.Cost({torch_sdpa.DEFAULT: 0.0, "cudnn": 3.0, "flash": 80.0}[name], 0.0)
+        assert choice.name == name and choice.saves() == estimates.Cost({attention_kernels.DEFAULT: 0.0, "cudnn": 3.0, "flash": 80.0}[name], 0.0)
 
 
 def test_a_kernel_that_the_host_loses_by_is_called_in_cuda_graphs_alone(gpu):
@@ -106,7 +109,7 @@ def test_a_kernel_that_differs_from_torchs_choice_is_not_called(gpu, kernel, opt
     gpu(cudnn=(kernel, 1.0), flash=(right, 90.0))
     assert selected(*heads(keys=24), **options).name == "flash"
     if kernel is not failing:  # where they do not differ, it is
-        torch_sdpa._COSTS.clear()
+        attention_kernels._COSTS.clear()
         assert selected(*heads()).name == "cudnn"
 
 
@@ -122,10 +125,10 @@ def test_what_a_kernel_refuses_later_is_torchs(gpu):
     q, k, v = heads()
     choice = selected(q, k, v)
     gpu(cudnn=(failing, 1.0))
-    torch_sdpa._COSTS.clear()
-    refused = torch_sdpa._laid_out(failing)
+    attention_kernels._COSTS.clear()
+    refused = attention_kernels._laid_out(failing)
     assert choice.name == "cudnn"
-    assert torch.equal(refused(q, k, v, None, True, 0.5, False), torch_own.attention(q, k, v, None, True, 0.5, False))
+    assert torch.equal(refused(q, k, v, None, True, 0.5, False), custom.attention(q, k, v, None, True, 0.5, False))
 
 
 def test_it_is_measured_once(gpu):
@@ -133,18 +136,18 @@ def test_it_is_measured_once(gpu):
     assert selected(*heads()).name == "cudnn"
     gpu(cudnn=(failing, 1.0))
     assert selected(*heads()).name == "cudnn"
-    assert selected(*(x.contiguous() for x in heads())).name == torch_sdpa.DEFAULT
+    assert selected(*(x.contiguous() for x in heads())).name == attention_kernels.DEFAULT
 
 
 def test_single_precision_is_torchs_choice(gpu):
     gpu(cudnn=(right, 1.0))
     choice = selected(*heads(dtype=torch.float32))
-    assert choice.name == torch_sdpa.DEFAULT and choice.costs == {} and choice.saves() == torch_costs.Cost()
+    assert choice.name == attention_kernels.DEFAULT and choice.costs == {} and choice.saves() == estimates.Cost()
 
 
 def test_attention_that_is_left_calls_it(gpu, monkeypatch):
     """As if programs were slow, and torch's choice too."""
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 5.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(1e6, 5.0))
     gpu(cudnn=(right, 10.0))
     q, k, v = heads()
     torch._dynamo.reset()
@@ -163,26 +166,26 @@ def test_programs_are_compared_with_it(gpu):
     given = [graph.placeholder(n) for n in "qkv"]
     for n, t in zip(given, (q, k, v)):
         n.meta["val"] = t
-    made = graph.call_function(torch_own.ATTENTION, (*given, None, False, None, False))
+    made = graph.call_function(custom.ATTENTION, (*given, None, False, None, False))
     graph.output(made)
-    torch_sdpa.choose(graph, False)
+    attention_kernels.choose(graph, False)
     module = torch.fx.GraphModule({}, graph)
     gpu.called.clear()
-    assert torch.equal(torch_sdpa.in_place_of_torchs(module)(q, k, v), right(q, k, v, None, False, None, False)) and gpu.called == ["cudnn"]
-    assert made.target is torch_own.ATTENTION
+    assert torch.equal(attention_kernels.in_place_of_torchs(module)(q, k, v), right(q, k, v, None, False, None, False)) and gpu.called == ["cudnn"]
+    assert made.target is custom.ATTENTION
 
     class Part:
         program = types.SimpleNamespace(manifest={"kernels": [1]})
         call = staticmethod(lambda q, k, v: q)
 
     planned = types.SimpleNamespace(module=module, values=lambda: [q, k, v], part=Part())
-    assert torch_take.Taking._measure(types.SimpleNamespace(measured={}), planned, 0) == (10.0, 100.0)
+    assert taking.Taking._measure(types.SimpleNamespace(measured={}), planned, 0) == (10.0, 100.0)
 
 
 @pytest.mark.parametrize("shape, keys, copied", [((16, 24), 24, False), ((4, 16, 20), 20, True), ((16, 1), 24, True), ((1, 1, 1, 24), 24, False)])
 def test_lines_of_a_mask(shape, keys, copied):
     mask = torch.randn(shape).half()
-    made = torch_sdpa.lines(mask, keys)
+    made = attention_kernels.lines(mask, keys)
     assert torch.equal(made, mask.expand(*shape[:-1], keys)) and all(s % 8 == 0 for s in made.stride()[:-1]) and made.stride(-1) == 1
     assert (made.data_ptr() != mask.data_ptr()) == copied
 
@@ -195,11 +198,11 @@ def test_the_kernels_arguments(name):
     """On torch's device "meta", which has their signatures; math and repeated keys compute."""
     q, k, v = heads(keys=24, shared=2)
     mask = MASKS[name] and torch.randn(MASKS[name]).half()
-    expected = torch_own.attention(q, k, v, mask, False, 0.5, True)
-    assert torch_sdpa._agrees(torch_sdpa._math(q, k, v, mask, False, 0.5, True), expected)
-    wide = torch_sdpa._for_each_head(q, k, v)
-    torch.testing.assert_close(torch_own.attention(q, *wide, mask, False, 0.5, False), expected)
+    expected = custom.attention(q, k, v, mask, False, 0.5, True)
+    assert attention_kernels._agrees(attention_kernels._math(q, k, v, mask, False, 0.5, True), expected)
+    wide = attention_kernels._for_each_head(q, k, v)
+    torch.testing.assert_close(custom.attention(q, *wide, mask, False, 0.5, False), expected)
     q, k, v = (x.to("meta") for x in heads(keys=24))
     mask = mask if mask is None else mask.to("meta")
-    for kernel in (torch_sdpa._efficient, torch_sdpa._cudnn, *([torch_sdpa._flash] if mask is None else [])):
+    for kernel in (attention_kernels._efficient, attention_kernels._cudnn, *([attention_kernels._flash] if mask is None else [])):
         assert kernel(q, k, v, mask, False, 0.5, False).shape == expected.shape

@@ -4,7 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import aten_schema, torch_backend, torch_short_sums  # noqa: E402
+from rewriting import rewrite  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.import_ import schema  # noqa: E402
 
 SUM = torch.ops.aten.sum.dim_IntList
 
@@ -13,8 +15,8 @@ def added(function, *inputs):
     """Returns (a module with the graph of the function after the replacement, the number of sums that stayed)."""
     with torch.no_grad():
         module = make_fx(function, tracing_mode="fake")(*inputs)
-    aten_schema.bind(module.graph)
-    torch_short_sums.added(module.graph)
+    schema.bind(module.graph)
+    rewrite(module.graph, "sum of slices")
     module.graph.lint()
     module.recompile()
     return module, len(module.graph.find_nodes(op="call_function", target=SUM))

@@ -3,26 +3,28 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from zellige import torch_around, torch_backend, torch_convolutions, torch_costs  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.execute import direct  # noqa: E402
+from zellige.torch.measure import convolution_kernels, estimates  # noqa: E402
 
 aten = torch.ops.aten
 
 
 @pytest.fixture(autouse=True)
 def as_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(torch_convolutions, "adds_bias", lambda node: True)
+    monkeypatch.setattr(convolution_kernels, "adds_bias", lambda node: True)
 
 
 @pytest.fixture
 def left(monkeypatch):
     """The operators that are left in the graphs around the parts, with their arguments."""
-    found, straighten = [], torch_around.straighten
+    found, straighten = [], direct.straighten
 
     def kept(module):
         straighten(module)
         found.extend((n.target.__name__.removesuffix(".default"), n.args) for n in module.graph.nodes if n.op == "call_function")
 
-    monkeypatch.setattr(torch_around, "straighten", kept)
+    monkeypatch.setattr(direct, "straighten", kept)
     torch._dynamo.reset()
     return found
 
@@ -59,7 +61,7 @@ def test_a_bias_in_one_dimension(left):
 
 
 def test_a_convolution_keeps_its_bias_where_its_part_is_left(left, monkeypatch):
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 1.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(1e6, 1.0))
     r = run(convolved, *tensors(8, 8), take="cheaper")
     assert r.parts == [] and [name for name, _ in left] == ["convolution", "relu", "mul"] and left[0][1][2].name == "arg2_1"
 
@@ -92,6 +94,6 @@ def test_windows_of_several_sizes_are_torchs(left):
 
 
 def test_a_pool_that_no_part_takes_is_torchs(left, monkeypatch):
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 1.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(1e6, 1.0))
     r = run(pooled((2, 2)), torch.randn(2, 5, 12, 6), take="cheaper")
     assert r.parts == [] and [(name, args[1:]) for name, args in left][1] == ("_adaptive_avg_pool2d", ([2, 2],))

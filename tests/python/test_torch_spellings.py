@@ -110,25 +110,25 @@ def test_operators_take_their_arguments_by_name(same, name):
 
 
 def test_a_schemas_arguments_are_bound_by_position():
-    from zellige import aten_schema
+    from zellige.torch.import_ import schema
 
     graph = torch.fx.Graph()
     x = graph.placeholder("x")
     mean = graph.call_function(torch.ops.aten.mean.dim, (), {"keepdim": True, "dim": [1], "self": x, "dtype": None})
     add = graph.call_function(torch.ops.aten.add.Tensor, (x,), {"other": mean, "alpha": 2})
-    aten_schema.bind(graph)
+    schema.bind(graph)
     assert (mean.args, mean.kwargs) == ((x, [1], True), {}) and (add.args, add.kwargs) == ((x, mean), {"alpha": 2})
 
 
 def test_arguments_that_are_not_known_leave_the_operator(refusal):
-    from zellige import aten_schema
+    from zellige.torch.import_ import schema
 
     graph = torch.fx.Graph()
     x = graph.placeholder("x")
     node = graph.call_function(torch.ops.aten.mean.dim, (x, [1], True), {"dtype": torch.float32})
-    assert aten_schema.call(lambda x, dim, **_: dim, node, [x, [1], False], {"dtype": None}) == [1]
-    assert refusal(lambda: aten_schema.call(lambda x, dim: dim, node, node.args, {})) == "expected keepdim=False, found keepdim=True"
-    found = refusal(lambda: aten_schema.call(lambda x, dim, keepdim: dim, node, node.args, node.kwargs))
+    assert schema.call(lambda x, dim, **_: dim, node, [x, [1], False], {"dtype": None}) == [1]
+    assert refusal(lambda: schema.call(lambda x, dim: dim, node, node.args, {})) == "expected keepdim=False, found keepdim=True"
+    found = refusal(lambda: schema.call(lambda x, dim, keepdim: dim, node, node.args, node.kwargs))
     assert found == "its argument dtype is not known, found dtype=torch.float32"
 
 
@@ -351,12 +351,12 @@ def test_an_argument_and_a_view_of_it(backend):
 
 
 def test_a_fault_of_ours_is_told_and_the_operator_left(backend, monkeypatch):
-    from zellige import aten
+    from zellige.torch.import_ import operators
 
     def broken(x):
         raise zellige.Fault("graph node: expected no fault, found one")
 
-    monkeypatch.setitem(aten.OPERATORS, torch.ops.aten.tanh.default, broken)
+    monkeypatch.setitem(operators.OPERATORS, torch.ops.aten.tanh.default, broken)
     x = draw(4, 8)
     with torch.no_grad(), pytest.warns(RuntimeWarning, match="leaves aten.tanh.default to torch, by a fault of its own: graph node"):
         found = torch.compile(lambda x: torch.tanh(x) * 2, backend=backend.backend)(x)
@@ -366,11 +366,11 @@ def test_a_fault_of_ours_is_told_and_the_operator_left(backend, monkeypatch):
 
 @pytest.mark.parametrize("kind", [TypeError, IndexError, KeyError, AttributeError])
 def test_an_exception_of_ours_is_not_hidden(backend, monkeypatch, kind):
-    from zellige import aten
+    from zellige.torch.import_ import operators
 
     def broken(x):
         raise kind("ours")
 
-    monkeypatch.setitem(aten.OPERATORS, torch.ops.aten.tanh.default, broken)
+    monkeypatch.setitem(operators.OPERATORS, torch.ops.aten.tanh.default, broken)
     with torch.no_grad(), pytest.raises(Exception, match=f"{kind.__name__}: .?ours"):
         torch.compile(lambda x: torch.tanh(x) * 2, backend=backend.backend)(draw(4, 8))

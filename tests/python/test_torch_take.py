@@ -5,8 +5,15 @@ import types
 
 import pytest
 
+import zellige
+
 torch = pytest.importorskip("torch")
-from zellige import torch_backend, torch_costs, torch_own, torch_take  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch import execute  # noqa: E402
+from zellige.torch.import_ import custom  # noqa: E402
+from zellige.torch.measure import estimates  # noqa: E402
+from zellige.torch.partition import taking  # noqa: E402
+from zellige.torch.report import Report  # noqa: E402
 
 
 def report(function, *arguments, **options):
@@ -39,66 +46,66 @@ def test_all_is_taken_where_asked_and_on_the_cpu():
 
 
 def test_what_saves_less_than_a_graph_with_parts_costs_is_not_taken(monkeypatch):
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(2.8, 13.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(2.8, 13.0))
     r = report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper")
     assert r.parts == [] and r.taken == 0
     assert r.left["the graph"].startswith("it saves 0.0 us of the GPU and 1.0 of the host, and costs the host 8 us more")
 
 
 def test_a_part_that_loses_on_either_is_left(monkeypatch):
-    for own in (torch_costs.Cost(5.0, 1.0), torch_costs.Cost(0.1, 30.0)):
-        monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors, own=own: own)
+    for own in (estimates.Cost(5.0, 1.0), estimates.Cost(0.1, 30.0)):
+        monkeypatch.setattr(estimates, "of_part", lambda program, tensors, own=own: own)
         r = report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper")
         assert r.parts == [] and r.left["fused_0"] == f"as a program {own}, as torch's kernels 2.8 us of the GPU and 14.0 of the host (estimated)"
 
 
 def test_a_part_that_saves_the_gpu_a_multiple_of_what_it_costs_the_host_is_taken(monkeypatch):
     """As layer_norm of 16 rows of 79064 elements: torch's kernel takes 88 us, three kernels of ours 9."""
-    for torchs, taken in ((torch_costs.Cost(88.0, 15.0), True), (torch_costs.Cost(20.0, 15.0), False)):
-        monkeypatch.setattr(torch_costs, "of_torch", lambda nodes, torchs=torchs: torchs)
-        monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(9.0, 24.0))
+    for torchs, taken in ((estimates.Cost(88.0, 15.0), True), (estimates.Cost(20.0, 15.0), False)):
+        monkeypatch.setattr(estimates, "of_torch", lambda nodes, torchs=torchs: torchs)
+        monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(9.0, 24.0))
         r = report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper")
         assert len(r.parts) == taken
 
 
 def test_the_host_does_not_count_where_the_gpu_is_the_slower(monkeypatch):
     """It loses 9 us. The GPU takes longer than the host in any case, or the graph saves more than a quarter of that in all."""
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(88.0, 24.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(88.0, 24.0))
     for gpu, taken in ((100.0, True), (90.0, False)):
-        monkeypatch.setattr(torch_costs, "of_torch", lambda nodes, gpu=gpu: torch_costs.Cost(gpu, 15.0))
+        monkeypatch.setattr(estimates, "of_torch", lambda nodes, gpu=gpu: estimates.Cost(gpu, 15.0))
         assert len(report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper").parts) == taken
-    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(30.0, 24.0))
+    monkeypatch.setattr(estimates, "of_part", lambda program, tensors: estimates.Cost(30.0, 24.0))
     for gpu, taken in ((36.0, True), (34.0, False)):  # 39.75 and 37.75 us in all, 36 as a program
-        monkeypatch.setattr(torch_costs, "of_torch", lambda nodes, gpu=gpu: torch_costs.Cost(gpu, 15.0))
+        monkeypatch.setattr(estimates, "of_torch", lambda nodes, gpu=gpu: estimates.Cost(gpu, 15.0))
         assert len(report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper").parts) == taken
 
 
 def test_inside_a_part_that_pays_the_graph_is_that_with_the_part():
     """As matmuls between norms of a layer, of which the whole is faster as a program in any case: as torch's kernels, the graph
     would be as slow on the host as on the GPU."""
-    Cost = torch_costs.Cost
-    taking = torch_take.Taking(None, set(), torch_backend.Report(), None, torch.device("cpu"), True)
-    taking.graph = Cost(900.0, 900.0)
+    Cost = estimates.Cost
+    decision = taking.Taking(None, set(), Report(), None, torch.device("cpu"), True)
+    decision.graph = Cost(900.0, 900.0)
     whole = types.SimpleNamespace(torchs_cost=Cost(900.0, 900.0), own_cost=Cost(677.0, 180.0), weights=set(), node=types.SimpleNamespace(target="fused_0"))
     program, mixed, torchs = Cost(57.7, 60.0), Cost(51.6, 110.0), Cost(180.0, 380.0)
-    assert not taking.pays(program, mixed, torchs)
-    inside = taking.inside(whole, None)
+    assert not decision.pays(program, mixed, torchs)
+    inside = decision.inside(whole, None)
     assert inside.pays(program, mixed, torchs) and inside.inside(whole, None).pays(program, mixed, torchs)
     assert inside.pays(Cost(262.0, 80.0), Cost(252.0, 156.0), Cost(318.0, 358.0))  # 4% of the GPU's time
-    taking.graph = Cost(900.0, 1500.0)  # another part of the graph keeps the host busy
-    assert not taking.inside(whole, None).pays(program, mixed, torchs)
+    decision.graph = Cost(900.0, 1500.0)  # another part of the graph keeps the host busy
+    assert not decision.inside(whole, None).pays(program, mixed, torchs)
 
 
 def test_what_a_part_was_measured_to_cost_is_what_it_costs_the_graph():
     """As a softmax of 16 rows of 127280 elements: torch's kernel is estimated at 8 us and takes 34, two kernels of ours 8."""
-    Cost = torch_costs.Cost
-    taking = torch_take.Taking(None, set(), torch_backend.Report(), None, types.SimpleNamespace(type="cuda"), True)
+    Cost = estimates.Cost
+    decision = taking.Taking(None, set(), Report(), None, types.SimpleNamespace(type="cuda"), True)
     part = types.SimpleNamespace(program=types.SimpleNamespace(price=11.0))
     p = types.SimpleNamespace(part=part, torchs=lambda: Cost(8.0, 8.0), own=lambda: Cost(11.0, 17.0))
-    taking.graph, taking._measure = Cost(8.0, 8.0), lambda p, host: (34.0, 8.0)
-    assert taking._why_not(p) is None and taking.graph == Cost(34.0, 8.0)
-    taking.graph, taking._measure = Cost(8.0, 8.0), lambda p, host: (10.0, 8.0)
-    assert taking._why_not(p).endswith("as torch's kernels 10.0 us of the GPU and 8.0 of the host (measured)")
+    decision.graph, decision._measure = Cost(8.0, 8.0), lambda p, host: (34.0, 8.0)
+    assert decision._why_not(p) is None and decision.graph == Cost(34.0, 8.0)
+    decision.graph, decision._measure = Cost(8.0, 8.0), lambda p, host: (10.0, 8.0)
+    assert decision._why_not(p).endswith("as torch's kernels 10.0 us of the GPU and 8.0 of the host (measured)")
 
 
 def test_equal_parts_share_a_program():
@@ -113,13 +120,13 @@ def test_equal_parts_share_a_program():
 
 def test_products_that_cost_more_are_left_to_torch_and_the_rest_is_taken(monkeypatch):
     """As if programs with matmuls were slow."""
-    of_part = torch_costs.of_part
+    of_part = estimates.of_part
 
     def slow(program, tensors):
         has_product = any(o["op"] == "custom" and "matmul" in str(o) for o in program.graph["operators"])
-        return torch_costs.Cost(1e6, 5.0) if has_product else of_part(program, tensors)
+        return estimates.Cost(1e6, 5.0) if has_product else of_part(program, tensors)
 
-    monkeypatch.setattr(torch_costs, "of_part", slow)
+    monkeypatch.setattr(estimates, "of_part", slow)
 
     def function(x, w, g):
         for _ in range(3):
@@ -144,12 +151,12 @@ def test_of_a_part_that_pays_what_costs_more_than_torchs_kernels_is_left(monkeyp
     """As attention in a chain of norms, which as torch's kernels cost so much that the whole pays."""
 
     def own(planned):
-        heavy = [n.target for n in planned.module.graph.nodes if torch_costs.heavy(n)]
-        attention = heavy.count(torch_own.ATTENTION)
-        return torch_costs.Cost(10.0 + 300.0 * {"neither": 0, "attention": attention, "matmuls": len(heavy) - attention}[slow], 5.0)
+        heavy = [n.target for n in planned.module.graph.nodes if estimates.heavy(n)]
+        attention = heavy.count(custom.ATTENTION)
+        return estimates.Cost(10.0 + 300.0 * {"neither": 0, "attention": attention, "matmuls": len(heavy) - attention}[slow], 5.0)
 
-    monkeypatch.setattr(torch_take.Planned, "own", own)
-    monkeypatch.setattr(torch_costs, "of_torch", lambda nodes: torch_costs.Cost(*[20.0 * sum(n.op == "call_function" for n in nodes)] * 2))
+    monkeypatch.setattr(taking.Planned, "own", own)
+    monkeypatch.setattr(estimates, "of_torch", lambda nodes: estimates.Cost(*[20.0 * sum(n.op == "call_function" for n in nodes)] * 2))
     layer = functools.partial(attended, layers=1)
     r = report(layer, torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64), take="cheaper")
     assert len(r.parts) == parts and (r.taken < r.operators) == (slow != "neither")
@@ -159,20 +166,21 @@ def test_of_a_part_that_pays_what_costs_more_than_torchs_kernels_is_left(monkeyp
 @pytest.mark.parametrize("attentions, compiled", [(20.0, True), (400.0, False)])
 def test_an_alternative_is_compiled_only_if_its_estimated_time_may_pay(monkeypatch, attentions, compiled):
     """The program costs 300, and the programs around torch's attention (20 or 400) are expected to cost a few microseconds."""
-    from zellige import torch_mixed, torch_programs
+    from zellige.torch.execute import programs
+    from zellige.torch.partition import mixtures
 
-    names, before = [], torch_costs.of_torch
+    names, before = [], estimates.of_torch
 
     def of_torch(nodes):
         nodes = list(nodes)
-        alone = len(nodes) <= 2 and all(n.target is torch_own.ATTENTION for n in nodes)
-        return torch_costs.Cost(attentions / 2 * len(nodes), 5.0) if alone else torch_costs.Cost(2000.0, 2000.0) if len(nodes) > 40 else before(nodes)
+        alone = len(nodes) <= 2 and all(n.target is custom.ATTENTION for n in nodes)
+        return estimates.Cost(attentions / 2 * len(nodes), 5.0) if alone else estimates.Cost(2000.0, 2000.0) if len(nodes) > 40 else before(nodes)
 
-    monkeypatch.setattr(torch_costs, "of_torch", of_torch)
-    monkeypatch.setattr(torch_mixed, "DOUBT", 0.5)  # so that 400 is a question of the programs' estimated times
-    monkeypatch.setattr(torch_take.Planned, "own", lambda p: torch_costs.Cost(300.0 if "inner" not in p.node.target else 1.0, 5.0))
-    monkeypatch.setattr(torch_mixed, "_lower_bound", lambda p: p.part.program.price + (300.0 if attentions > 100 else 0.0))
-    monkeypatch.setattr(torch_programs.Programs, "compile", lambda self, program: names.append(program.name))
+    monkeypatch.setattr(estimates, "of_torch", of_torch)
+    monkeypatch.setattr(mixtures, "DOUBT", 0.5)  # so that 400 is a question of the programs' estimated times
+    monkeypatch.setattr(taking.Planned, "own", lambda p: estimates.Cost(300.0 if "inner" not in p.node.target else 1.0, 5.0))
+    monkeypatch.setattr(mixtures, "_lower_bound", lambda p: p.part.program.price + (300.0 if attentions > 100 else 0.0))
+    monkeypatch.setattr(programs.Programs, "compile", lambda self, program: names.append(program.name))
     r = report(attended, torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64), take="cheaper")
     assert "fused_0" in names and any("inner" in n for n in names) == compiled, names
     assert any("inner" in p.name for p in r.parts) == compiled
@@ -184,20 +192,20 @@ def cost(function, *arguments):
 
     with FakeTensorMode() as mode:
         graph = make_fx(function, tracing_mode="fake")(*[mode.from_tensor(x) for x in arguments]).graph
-    return torch_costs.of_torch(graph.nodes)
+    return estimates.of_torch(graph.nodes)
 
 
 def test_estimates():
     half = lambda *shape: torch.empty(*shape, dtype=torch.float16)  # noqa: E731
     big = cost(torch.mm, half(4096, 4096), half(4096, 4096))
-    assert 190 < big.gpu < 250 and big.host == torch_costs.HEAVY["product"]  # cuBLAS: 216 us
+    assert 190 < big.gpu < 250 and big.host == estimates.HEAVY["product"]  # cuBLAS: 216 us
     wide = cost(torch.mm, torch.empty(2048, 2048), torch.empty(2048, 2048))
     assert 300 < wide.gpu < 400  # cuBLAS: 352 us
     assert cost(torch.mm, half(257, 1023), half(1023, 2047)).gpu > 2 * cost(torch.mm, half(257, 1024), half(1024, 2048)).gpu
     moved = cost(torch.relu, torch.empty(4096, 4096))
     assert 30 < moved.gpu < 40
     views = cost(lambda x: x.view(-1).view(2, -1), torch.empty(4, 4))
-    assert views.gpu == 0 and views.host == pytest.approx(2 * torch_costs.VIEW)
+    assert views.gpu == 0 and views.host == pytest.approx(2 * estimates.VIEW)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
@@ -210,7 +218,7 @@ def test_logsumexp_is_many_kernels_of_torchs(dtype):
 
 
 def test_the_slower_of_host_and_gpu_counts():
-    assert torch_costs.Cost(10, 2).total() == torch_costs.Cost(2, 10).total() == 10 + torch_costs.WAITS * 2
+    assert estimates.Cost(10, 2).total() == estimates.Cost(2, 10).total() == 10 + estimates.WAITS * 2
 
 
 class Compiled:
@@ -222,11 +230,11 @@ class Compiled:
 
 @pytest.fixture
 def programs(monkeypatch):
-    from zellige import torch_programs
+    from zellige.torch.execute import programs
 
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
-    monkeypatch.setattr(torch_programs.os, "cpu_count", lambda: 3)
-    return torch_programs.Programs(torch.device("cuda", 0))
+    monkeypatch.setattr(programs.os, "cpu_count", lambda: 3)
+    return programs.Programs(torch.device("cuda", 0))
 
 
 def test_programs_are_compiled_side_by_side(programs):
@@ -293,3 +301,43 @@ def test_an_operand_that_is_given_twice(take):
 def test_importing_the_backend_registers_its_name():
     """Also where the package is not installed, so that no entry point names it."""
     assert "zellige" in torch._dynamo.list_backends(exclude_tags=())
+
+
+def function_of_parts(x, y):
+    a, b = torch.exp(x).chunk(2, -1)
+    h = torch.tanh(a * b + 1)
+    return torch.relu(h @ y) * 2, b + 3
+
+
+@pytest.mark.parametrize("refused", ["exp", "tanh", "relu", "matmul"])
+@pytest.mark.parametrize("where", ["traced", "planned"])
+def test_what_one_operator_needs_is_refused_for_it_alone(monkeypatch, where, refused):
+    """An operator that a part cannot have, as its tracing tells or the planner."""
+    evaluate, plan, programs = execute.part.Rows.evaluate, execute.part.Part.plan, []
+    target = {"matmul": torch.ops.aten.mm}.get(refused) or getattr(torch.ops.aten, refused)
+
+    def evaluated(self, node, arrays):
+        if where == "traced" and node.target is target.default:
+            raise zellige.Error("expected another operator")
+        return evaluate(self, node, arrays)
+
+    def planned(self, *arguments):
+        operators = [o["op"] for o in self.form["operators"]]
+        if refused in operators:
+            raise zellige.Error("expected another operator")
+        programs.append(operators)
+        return plan(self, *arguments)
+
+    monkeypatch.setattr(execute.part.Rows, "evaluate", evaluated)
+    monkeypatch.setattr(execute.part.Part, "plan", planned)
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    x, y = torch.randn(4, 16), torch.randn(8, 8)
+    with torch.no_grad():
+        made = torch.compile(function_of_parts, backend=torch_backend.backend)(x, y)
+        for found, expected in zip(made, function_of_parts(x, y), strict=True):
+            torch.testing.assert_close(found, expected)
+    (report,) = torch_backend.reports
+    computed = sorted(o for of in programs for o in of if o not in ("slice", "reshape"))
+    assert computed == [o for o in ("add", "add", "exp", "matmul", "mul", "mul_scalar", "relu", "tanh") if o != refused]
+    assert len(report.parts) == len(programs) and "expected another operator" in report.left["fused_0"]

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 from zellige import torch_backend  # noqa: E402
-from zellige.aten_products import allows_tf32  # noqa: E402
+from zellige.torch.import_.products import allows_tf32  # noqa: E402
 
 SETTINGS = torch.backends.cuda.matmul
 PRODUCTS = {  # functions of x, y and a bias

@@ -8,7 +8,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import zellige  # noqa: E402
-from zellige import torch_backend, torch_part  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+from zellige.torch.execute import part  # noqa: E402
 
 
 class Model(torch.nn.Module):
@@ -121,14 +122,14 @@ def test_an_update_that_torch_copies_has_the_users_line():
 
 
 def test_a_part_that_cannot_be_traced_names_the_operator(monkeypatch):
-    evaluate = torch_part.Rows.evaluate
+    evaluate = part.Rows.evaluate
 
     def failing(self, node, arrays):
         if "relu" in str(node.target):
             raise zellige.Error("reshape: expected a shape of 6 elements, found 5")
         return evaluate(self, node, arrays)
 
-    monkeypatch.setattr(torch_part.Rows, "evaluate", failing)
+    monkeypatch.setattr(part.Rows, "evaluate", failing)
     r = report(Model(), torch.randn(5, 8))
     (place, code), (last, _) = line("relu", Model), line("softmax", Model)
     assert f"left: fused_0 (Linear to softmax, {place} to {last}): relu: expected a shape of 6 elements, found 5 ({place}: {code})" in str(r)
@@ -140,14 +141,14 @@ def test_a_fault_of_the_library_names_the_operators(monkeypatch):
         tensor = form["operators"][at]["inputs"][0]
         raise zellige.Fault(f"graph fused_0, operator {at} (relu): expected {tensor} of 3 elements, found 4")
 
-    form, made = {}, torch_part._native.Graph
+    form, made = {}, part._native.Graph
 
     def graph(given, *name):
         form.update(given if name == ("fused_0",) else {})
         return made(given, *name)
 
-    monkeypatch.setattr(torch_part._native, "Graph", graph)
-    monkeypatch.setattr(torch_part._native, "Program", failing)
+    monkeypatch.setattr(part._native, "Graph", graph)
+    monkeypatch.setattr(part._native, "Program", failing)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         r = report(Model(), torch.randn(5, 8))

@@ -1,4 +1,4 @@
-"""The table of the rewrites of torch graphs: a file per area. law.py has the law that each of them keeps."""
+"""Graphs for the rows of the table of rewrites: a file per area. law.py has the law that each of them keeps."""
 
 from . import of_layouts, of_masks, of_numbers, of_operators, of_rows, of_spellings
 

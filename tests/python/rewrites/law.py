@@ -19,18 +19,22 @@ import op_samples
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.utils._pytree import tree_flatten, tree_map
-from zellige import _native, torch_backend, torch_part, torch_rewrites
-from zellige.torch_decompositions import decompositions
+from zellige import _native
+from zellige.torch import applications, compilation
+from zellige.torch.execute import part
+from zellige.torch.import_.aot import KeptWhole
+from zellige.torch.import_.decompositions import decompositions
+from zellige.torch.options import Options
+from zellige.torch.report import Report
 
 from .draws import Draw
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewrite of the package. `holds(draw)` and `broken(draw)` return (a function or module, its inputs)."""
+    """What tests a row of the package's table. `holds(draw)` and `broken(draw)` return (a function or module, its inputs)."""
 
-    name: str  # as torch_rewrites.applied counts it
-    condition: str  # when it may be applied, in words
+    name: str  # in the table
     holds: object
     broken: object  # None: the condition cannot be broken, which the condition says
     exact: bool = False  # results have the bits of eager torch
@@ -66,23 +70,23 @@ def _by_reference():
 def compiled(function, inputs, emulated=False) -> Run:
     """Runs a function as the backend compiles it, with every part as a program, and returns its results, followed by its
     arguments, which it may have changed."""
-    seen, report = [], torch_backend.Report()
+    seen, report = [], Report()
 
     def compiler(module, _):
-        constants, saved = torch_backend.rewritten(module)
+        constants, saved = compilation.rewritten(module)
         seen.append(module.graph)
-        made = torch_backend._compiled(module, constants, report, torch_backend._Options(take="all"), saved, False)
+        made = compilation.partitioned(module, constants, report, Options(take="all"), saved, False)
         return lambda *given: made(*given)
 
-    module, before = _Module(function), collections.Counter(torch_rewrites.COUNTS)
+    module, before = _Module(function), collections.Counter(applications.COUNTS)
     given = _again(inputs)
-    with torch.no_grad(), warnings.catch_warnings(), torch_backend._KeptWhole():
+    with torch.no_grad(), warnings.catch_warnings(), KeptWhole():
         warnings.simplefilter("ignore")
-        with unittest.mock.patch.object(torch_part, "_native", torch_part._native if emulated else _by_reference()):
+        with unittest.mock.patch.object(part, "_native", part._native if emulated else _by_reference()):
             run = aot_module_simplified(module, given, fw_compiler=compiler, decompositions=decompositions(), keep_inference_input_mutations=True)
             results = tree_flatten((run(*given), given))[0]
     assert not report.faults and not report.rejected, (report.faults, report.rejected)
-    return Run(results, torch_rewrites.COUNTS - before, len(report.parts), seen[-1] if seen else None)
+    return Run(results, applications.COUNTS - before, len(report.parts), seen[-1] if seen else None)
 
 
 def _again(inputs):

@@ -5,7 +5,7 @@ import contextlib
 import unittest.mock
 
 import torch
-from zellige import torch_convolutions
+from zellige.torch.measure import convolution_kernels
 
 from .law import Rewrite
 
@@ -14,20 +14,20 @@ LAST = torch.channels_last
 
 
 def as_on_a_gpu():
-    return unittest.mock.patch.object(torch_convolutions, "DEVICE", "cpu")
+    return unittest.mock.patch.object(convolution_kernels, "DEVICE", "cpu")
 
 
 @contextlib.contextmanager
 def where_it_saves_time():
     """As if convolutions had been measured: channels-last is faster by more than copies cost."""
-    with as_on_a_gpu(), unittest.mock.patch.object(torch_convolutions, "us", lambda node, deadline: (100.0, 1.0)):
+    with as_on_a_gpu(), unittest.mock.patch.object(convolution_kernels, "us", lambda node, deadline: (100.0, 1.0)):
         yield
 
 
 @contextlib.contextmanager
 def where_biases_are_added():
     """As with cuDNN, which adds no bias."""
-    with unittest.mock.patch.object(torch_convolutions, "adds_bias", lambda node: node.args[2] is not None):
+    with unittest.mock.patch.object(convolution_kernels, "adds_bias", lambda node: node.args[2] is not None):
         yield
 
 
@@ -89,10 +89,8 @@ def average(draw, divides=True):
 
 
 REWRITES = [
-    Rewrite("convolution in channels-last", "a floating-point convolution of images on a GPU with at least 4 channels of output, where it saves time; what the"
-            " graph returns keeps its strides", in_channels_last, in_nchw, around=where_it_saves_time, steps=16),
-    Rewrite("max pool by rows", "a max pool on a GPU, in channels-last, of which nothing reads the places", pooled, pooled_otherwise, exact=True, around=as_on_a_gpu),
-    Rewrite("bias of a convolution", "torch adds the bias by a kernel of its own, to a result of the same strides, and an operator that programs have reads"
-            " the result", with_bias, lambda draw: with_bias(draw, False), around=where_biases_are_added, steps=16),
-    Rewrite("average pool as a mean", "each window has the same size, and the image lies in one of the two orders", average, lambda draw: average(draw, False), steps=8),
+    Rewrite("convolution in channels-last", in_channels_last, in_nchw, around=where_it_saves_time, steps=16),
+    Rewrite("max pool by rows", pooled, pooled_otherwise, exact=True, around=as_on_a_gpu),
+    Rewrite("bias of a convolution", with_bias, lambda draw: with_bias(draw, False), around=where_biases_are_added, steps=16),
+    Rewrite("average pool as a mean", average, lambda draw: average(draw, False), steps=8),
 ]  # fmt: skip

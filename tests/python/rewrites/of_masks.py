@@ -12,7 +12,7 @@ LOW = -1e31  # far below 0
 STEPS = 16  # each operator of the library's reference rounds, where torch's attention does not
 
 
-# ---- torch_masks.py ----
+# ---- rewrites/masks.py ----
 
 
 def band(draw, rows, columns):
@@ -105,7 +105,7 @@ def not_by_sum(draw):
 
 def heads(draw, dtype=None, queries=None, values=None, special=False):
     """Returns q, k, v of shape (batch, heads, queries, size), with the same or another number of keys. There are several heads,
-    as a matmul of one is no batched one (torch_spelled.py)."""
+    as a matmul of one is no batched one (rewrites/spellings.py)."""
     batch, count, (keys, size) = draw.number(1, 3), draw.number(2, 3), draw.shape(2, 2, 6)
     queries = keys if draw.chance() else draw.extent(2, 6) if queries is None else queries
     of = lambda n, size, special=False: draw.tensor(batch, count, n, size, dtype=dtype, special=special)  # noqa: E731
@@ -130,7 +130,7 @@ def attention_by_another_mask(draw):
     ]))  # fmt: skip
 
 
-# ---- torch_attention.py ----
+# ---- rewrites/attention.py ----
 
 
 def hidden(scores, value=-math.inf):
@@ -236,7 +236,7 @@ def copied(draw, returned=False):
     return function, (q, k, v)
 
 
-# ---- aten_attention.py ----
+# ---- import_/attention.py ----
 
 
 def chain(draw, factors=None):
@@ -286,22 +286,15 @@ def heads_that_remain(draw):
 
 
 REWRITES = [
-    Rewrite("selection by position", "where or masked_fill selects, by a constant condition, x in the result's shape and dtype, or one number that is not"
-            " NaN; the condition, evaluated, is one band of diagonals of the last two dimensions, the same for all others", by_selection, not_by_selection,
+    Rewrite("selection by position", by_selection, not_by_selection,
             exact=True),
-    Rewrite("added mask by position", "the added constant is 0 in such a band and one number below -1e30 elsewhere; only softmaxes along the last"
-            " dimension read the sum, or its casts, views and positive multiples; the scores that it hides are finite", by_sum, not_by_sum, steps=STEPS),
-    Rewrite("causal mask of attention", "the constant mask of attention, evaluated, is 0 where key <= query and -inf elsewhere, the same for all batches and"
-            " heads; hidden keys and values are finite", attention_by_a_mask, attention_by_another_mask, steps=STEPS),
-    Rewrite("attention written out", "in 16 bits; a softmax along keys of q k^T, times a positive finite number, masked by position or not; a mask hides"
-            " the keys after a query, in the softmax's last two dimensions; nothing else reads what is between; one cast at most after the softmax",
-            written_out, not_written_out, steps=STEPS),
-    Rewrite("layout of a result", "a rewrite has changed the strides of what the graph returns: attention has those of its queries", returned_attention,
+    Rewrite("added mask by position", by_sum, not_by_sum, steps=STEPS),
+    Rewrite("causal mask of attention", attention_by_a_mask, attention_by_another_mask, steps=STEPS),
+    Rewrite("attention written out", written_out, not_written_out, steps=STEPS),
+    Rewrite("layout of a result", returned_attention,
             lambda draw: returned_attention(draw, False), steps=STEPS),
-    Rewrite("repeated keys of attention", "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several"
-            " per head, and viewed as heads", repeated_keys, keys_that_remain_repeated, steps=STEPS),
-    Rewrite("copy around attention", "a copy has the strides of what it copies, and the graph returns no view of it", copied, lambda draw: copied(draw, True), steps=STEPS),
-    Rewrite("attention of a chain", "a softmax along keys of an elementwise chain on q k^T, in the shape (batch, heads, queries, keys) throughout, cast to the"
-            " dtype of v at most; q, k and v have these batches and heads", chain, no_chain, steps=STEPS),
-    Rewrite("heads as rows", "several query heads share keys; no mask depends on a query's position, or there is one query", shared_keys, heads_that_remain, steps=STEPS),
+    Rewrite("repeated keys of attention", repeated_keys, keys_that_remain_repeated, steps=STEPS),
+    Rewrite("copy around attention", copied, lambda draw: copied(draw, True), steps=STEPS),
+    Rewrite("attention of a chain", chain, no_chain, steps=STEPS),
+    Rewrite("heads as rows", shared_keys, heads_that_remain, steps=STEPS),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- torch_numbers.py ----
+# ---- rewrites/numbers.py ----
 
 
 def embedding(draw):
@@ -118,7 +118,7 @@ def product_that_broadcasts_the_pairs(draw):
     return function, (draw.tensor(1, size, 2, dtype=torch.float32), draw.tensor(rows, size, 2, dtype=torch.float32))
 
 
-# ---- torch_around.py ----
+# ---- execute/direct.py ----
 
 _BOUND = (lambda x, i: x.cumsum(0), lambda x, i: torch.roll(x, 1, 0), lambda x, i: x.sort(-1).values, lambda x, i: torch.fmod(x, 0.7),
           lambda x, i: torch.where(x > 0, x, 2.0), lambda x, i: torch.std(x, 0, correction=0), lambda x, i: x.round(decimals=1),
@@ -138,18 +138,11 @@ def indexed(draw):
 
 
 REWRITES = [
-    Rewrite("embedding by 32-bit numbers", "the table has a dtype of programs; each index is checked before it loses its upper bits",
-            embedding, embedding_in_float64, exact=True),
-    Rewrite("replaced row by a 32-bit number", "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index is"
-            " checked before it loses its upper bits", one_row, several_rows, exact=True),
-    Rewrite("choice of tensors by numbers", "the result has a floating-point dtype and dimensions, and both tensors have its dtype",
-            choice_of_tensors, choice_of_integers, exact=True),
-    Rewrite("choice of a number by numbers", "the result has a floating-point dtype and dimensions, the tensor has its dtype and shape, and the number is"
-            " rounded to it", choice_of_a_number, choice_of_a_number_by_more_dimensions, exact=True),
-    Rewrite("comparison as numbers", "floating-point tensors with dimensions are compared, with each other in one dtype or with a number, which is"
-            " rounded to the tensor's dtype", condition_as_numbers, condition_of_integers, exact=True),
-    Rewrite("product of complex numbers", "one factor is made of pairs of real numbers, and the product has its shape",
-            product_of_complex_numbers, product_that_broadcasts_the_pairs),
-    Rewrite("torch's own binding", "torch's function of the operator's name calls the operator, returns what torch declared, and has a name that fx can"
-            " write", bound, indexed, exact=True),
+    Rewrite("embedding by 32-bit numbers", embedding, embedding_in_float64, exact=True),
+    Rewrite("replaced row by a 32-bit number", one_row, several_rows, exact=True),
+    Rewrite("choice of tensors by numbers", choice_of_tensors, choice_of_integers, exact=True),
+    Rewrite("choice of a number by numbers", choice_of_a_number, choice_of_a_number_by_more_dimensions, exact=True),
+    Rewrite("comparison as numbers", condition_as_numbers, condition_of_integers, exact=True),
+    Rewrite("product of complex numbers", product_of_complex_numbers, product_that_broadcasts_the_pairs),
+    Rewrite("torch's own binding", bound, indexed, exact=True),
 ]  # fmt: skip

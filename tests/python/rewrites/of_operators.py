@@ -101,7 +101,7 @@ def variance_of_one(draw):
     return lambda x: torch.var(x, -1, correction=1) + 1, (draw.tensor(draw.extent(), 1),)
 
 
-# ---- torch_decompositions.py ----
+# ---- import_/decompositions.py ----
 
 
 def variance_and_mean(draw):
@@ -159,7 +159,7 @@ def filling_tensor_of_another_dtype(draw):
     return function, (x, m, v.double())
 
 
-# ---- torch_constants.py, torch_in_place.py, aten_declared.py ----
+# ---- rewrites/folding.py, rewrites/in_place.py, import_/declared.py ----
 
 
 def constant(draw):
@@ -208,33 +208,29 @@ def trained_norm(draw, dtypes=(torch.float16, torch.bfloat16)):
 
 
 REWRITES = [
-    Rewrite("sum with a factor", "the factor is a number in the range of the dtype", sum_with_a_factor, in_float64(sum_with_a_factor)),
-    Rewrite("product and bias with factors", "the factor of the product is not 0, because torch does not read the matrices then; the bias broadcasts to the product"
-            " and is not read if its factor is 0", lambda draw: product(draw, FACTORS), lambda draw: product(draw, [(1, 0), (0.5, 0), (0, 0)])),
-    Rewrite("power as products and roots", "the exponent is 1/2, -1/2, 3, -1 or -2, for which torch's kernels do so; of f16 on the CPU no root",
-            lambda draw: power(draw, ([0.5, -0.5, 3, -1, -2], [3, -1, -2])), lambda draw: power(draw, ([2.5, 4, 1.5, -3], [0.5, -0.5, 2.5, -3]))),
-    Rewrite("operand without dimensions as the result", "the result of an elementwise operator has 16 bits, and the operand another dtype; on the CPU it is not"
-            " the second factor or the divisor", operand_without_dimensions, wide_second_operand),
-    Rewrite("limits as extremes", "the limits are numbers in the range of the dtype, and are rounded to it", limits, limits_out_of_reach, exact=True),
-    Rewrite("every part of a slice", "the step divides the extent, and each part has one element of the slice", parts_of_a_slice,
+    Rewrite("sum with a factor", sum_with_a_factor, in_float64(sum_with_a_factor)),
+    Rewrite("product and bias with factors", lambda draw: product(draw, FACTORS), lambda draw: product(draw, [(1, 0), (0.5, 0), (0, 0)])),
+    Rewrite("power as products and roots", lambda draw: power(draw, ([0.5, -0.5, 3, -1, -2], [3, -1, -2])), lambda draw: power(draw, ([2.5, 4, 1.5, -3], [0.5, -0.5, 2.5, -3]))),
+    Rewrite("operand without dimensions as the result", operand_without_dimensions, wide_second_operand),
+    Rewrite("limits as extremes", limits, limits_out_of_reach, exact=True),
+    Rewrite("every part of a slice", parts_of_a_slice,
             lambda draw: parts_of_a_slice(draw, False), exact=True),
-    Rewrite("layer norm with its statistics", "the last dimension alone is normalised", layer_norm, lambda draw: layer_norm(draw, 2)),
-    Rewrite("batch norm by given statistics", "the statistics, weight and bias have the dtype of the tensor, or all float32", batch_norm, in_float64(batch_norm)),
-    Rewrite("variance of a corrected count", "there are more elements than the correction", variance, variance_of_one),
-    Rewrite("variance and mean", "programs have the dtype", variance_and_mean, in_float64(variance_and_mean), steps=4),
-    Rewrite("group norm by its statistics", "programs have the dtype", group_norm, in_float64(group_norm)),
-    Rewrite("concatenation without empty tensors", "some tensors have no elements and some have; all have one dtype", concatenation,
+    Rewrite("layer norm with its statistics", layer_norm, lambda draw: layer_norm(draw, 2)),
+    Rewrite("batch norm by given statistics", batch_norm, in_float64(batch_norm)),
+    Rewrite("variance of a corrected count", variance, variance_of_one),
+    Rewrite("variance and mean", variance_and_mean, in_float64(variance_and_mean), steps=4),
+    Rewrite("group norm by its statistics", group_norm, in_float64(group_norm)),
+    Rewrite("concatenation without empty tensors", concatenation,
             lambda draw: concatenation(draw, False), exact=True),
-    Rewrite("gated linear unit of halves", "programs have the dtype", gated, in_float64(gated)),
-    Rewrite("repetition by expanding", "nothing is repeated 0 times, and the dimensions are at most 8", repetition, repetition_of_nothing, exact=True),
-    Rewrite("copied row by its number", "one row is copied, by an int64 index that is checked not to be negative, in a dtype of programs", copied_row,
+    Rewrite("gated linear unit of halves", gated, in_float64(gated)),
+    Rewrite("repetition by expanding", repetition, repetition_of_nothing, exact=True),
+    Rewrite("copied row by its number", copied_row,
             lambda draw: copied_row(draw, 2), exact=True),
-    Rewrite("selection by a filling tensor", "the filling tensor has one element without dimensions, and the dtype of the other", filling_tensor,
+    Rewrite("selection by a filling tensor", filling_tensor,
             filling_tensor_of_another_dtype, exact=True),
-    Rewrite("constant computed while compiling", "a tensor depends on no input and draws no random numbers, and is not too large", constant, not_constant, exact=True),
-    Rewrite("copy of a constant output", "a graph returns a constant or a view of it, which its caller may change", constant_output, computed_output, exact=True),
-    Rewrite("change where a tensor lies", "the graph has computed the tensor, with the result's strides, and nothing else reads it", changed_in_place, changed_but_read,
+    Rewrite("constant computed while compiling", constant, not_constant, exact=True),
+    Rewrite("copy of a constant output", constant_output, computed_output, exact=True),
+    Rewrite("change where a tensor lies", changed_in_place, changed_but_read,
             exact=True),
-    Rewrite("dtype of a further result", "torch declares another dtype than its kernel returns: float32 for the running statistics of a batch norm in 16 bits",
-            trained_norm, lambda draw: trained_norm(draw, [torch.float32])),
+    Rewrite("dtype of a further result", trained_norm, lambda draw: trained_norm(draw, [torch.float32])),
 ]  # fmt: skip

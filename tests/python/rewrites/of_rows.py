@@ -1,4 +1,4 @@
-"""Rewrites of activations as matrices, of rotary embeddings, and of the sum of slices."""
+"""Rewrites of activations as matrices, and of the sum of slices."""
 
 import torch
 
@@ -7,7 +7,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- aten_rows.py ----
+# ---- import_/rows.py ----
 
 
 def after_a_matmul(draw, *operators, special=None):
@@ -59,85 +59,7 @@ def by_more_than_rows(draw):
     )
 
 
-# ---- aten_rotary.py ----
-
-
-def pairs(draw, interleaved=None):
-    """Returns x, functions that split and join its pairs, and cos and sin of an angle for each pair."""
-    shape, half = draw.shape(draw.number(1, 3), 1, 4), draw.extent(1, 4)
-    x = draw.tensor(*shape, 2 * half)
-    lead = draw.choice([(), shape[-1:], shape, (1,) * len(shape), shape[:1] + (1,) * (len(shape) - 1)])
-    cos, sin = draw.tensor(*lead, half), draw.tensor(*lead, half)
-    if draw.chance() if interleaved is None else interleaved:
-        return x, lambda x: (x[..., ::2], x[..., 1::2]), lambda a, b: torch.stack((a, b), -1).flatten(-2), cos, sin
-    return x, lambda x: (x[..., :half], x[..., half:]), lambda a, b: torch.cat((a, b), -1), cos, sin
-
-
-def rotary(draw, joined=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
-    x, split_pairs, join_pairs, cos, sin = pairs(draw)
-    swapped = draw.chance()
-
-    def function(x, cos, sin):
-        a, b = split_pairs(x)
-        first, second = joined(a, b, cos, sin)
-        if swapped and joined is rotary.__defaults__[0]:
-            first, second = cos * a - sin * b, a * sin + b * cos
-        return join_pairs(first, second) * 1
-
-    return function, (x, cos, sin)
-
-
-def no_rotary(draw):
-    kind = draw.number(0, 6)
-    if kind == 0:  # halves of two tensors
-        x, split_pairs, join_pairs, cos, sin = pairs(draw)
-
-        def function(x, y, cos, sin):
-            a, b = split_pairs(x)[0], split_pairs(y)[1]
-            return join_pairs(a * cos - b * sin, b * cos + a * sin) * 1
-
-        return function, (x, draw.tensor(*x.shape), cos, sin)
-    if kind == 1:  # more angles than pairs
-        n = draw.extent(2, 4)
-
-        def function(x, cos, sin):
-            a, b = x[..., :n], x[..., n:]
-            return torch.cat((a * cos - b * sin, b * cos + a * sin), -1) * 1
-
-        return function, (draw.tensor(1, 2 * n), draw.tensor(n, n), draw.tensor(n, n))
-    return rotary(draw, [
-        lambda a, b, c, s: (a * c + b * s, b * c - a * s),
-        lambda a, b, c, s: (b * c - a * s, a * c + b * s),
-        lambda a, b, c, s: (a * c - b * s, b * s + a * c),
-        lambda a, b, c, s: (a * c - b * s, b * c + a * c),
-        lambda a, b, c, s: (b * s - a * c, b * c + a * s),
-    ][kind - 2])  # fmt: skip
-
-
-def rotated_pairs(draw, quarter=lambda a, b: (-b, a), used=lambda x, r, c, s: x * c + r * s):
-    x, split_pairs, join_pairs, cos, sin = pairs(draw)
-    wide = lambda t: t.repeat_interleave(2, -1)  # noqa: E731
-
-    def function(x, cos, sin):
-        return used(x, join_pairs(*quarter(*split_pairs(x))), cos, sin) * 1
-
-    return function, (x, wide(cos), wide(sin))
-
-
-def no_rotated_pairs(draw):
-    """Another rotation; the rotated alone, which moves elements and computes nothing; angles in one dimension."""
-    return draw.choice([
-        lambda: rotated_pairs(draw, quarter=lambda a, b: (b, -a)),
-        lambda: rotated_pairs(draw, quarter=lambda a, b: (-a, b)),
-        lambda: rotated_pairs(draw, quarter=lambda a, b: (a, -b)),
-        lambda: rotated_pairs(draw, used=lambda x, r, c, s: r),
-        lambda: rotated_pairs(draw, used=lambda x, r, c, s: x * c - r * s),
-        lambda: rotated_pairs(draw, used=lambda x, r, c, s: r * c + x),
-        lambda: rotated_pairs(draw, used=lambda x, r, c, s: (x + 1) * c + r * s),
-    ])()  # fmt: skip
-
-
-# ---- torch_short_sums.py ----
+# ---- rewrites/short_sums.py ----
 
 
 def short_sum(draw, count=None, width=None, dims=1):
@@ -158,12 +80,6 @@ def other_sum(draw):
 
 
 REWRITES = [
-    Rewrite("rows of a matrix", "the operator is elementwise by torch's tags, or a norm or reduction along the last dimension alone that keeps it; each"
-            " operand has a row for each row of an activation that a matmul reads or makes, or one for all", by_rows, by_more_than_rows, steps=16),
-    Rewrite("rotary embedding of pairs", "(a cos - b sin, b cos + a sin) is concatenated or stacked, a and b being the halves of one tensor or its neighbours;"
-            " the products have the shape of a, and there is an angle for each pair", rotary, no_rotary, steps=4),
-    Rewrite("rotary embedding of rotated pairs", "x cos + r sin, r being (-b, a) for the halves or the neighbours (a, b) of x, in x's shape and dtype, with an"
-            " angle for each element", rotated_pairs, no_rotated_pairs, steps=4),
-    Rewrite("sum of slices", "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows of more"
-            " than 8 elements", short_sum, other_sum, steps=8),
+    Rewrite("rows of a matrix", by_rows, by_more_than_rows, steps=16),
+    Rewrite("sum of slices", short_sum, other_sum, steps=8),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-# ---- torch_spelled.py ----
+# ---- rewrites/spellings.py ----
 
 
 def extreme(draw, both=False):
@@ -80,7 +80,7 @@ def single(draw, batch=1, alphas=(1, 0.5, 2)):
     return lambda b, x, y: torch.baddbmm(b, x, y, beta=beta, alpha=alpha), (bias, x, y)
 
 
-# ---- torch_ranges.py ----
+# ---- rewrites/ranges.py ----
 
 
 def expert_indices(draw, count=None):
@@ -123,7 +123,7 @@ def not_narrow(draw):
     return narrow(draw, rows=20) if draw.chance() else narrow(draw, extra=lambda s, i: (s, i))
 
 
-# ---- torch_counts.py ----
+# ---- rewrites/counts.py ----
 
 
 def counts(draw, bins=None, low=0, descending=False, sort=True):
@@ -145,7 +145,7 @@ def no_counts(draw):
     return counts(draw, bins=1) if kind == 0 else counts(draw, low=-1) if kind == 1 else counts(draw, descending=True) if kind == 2 else counts(draw, sort=False)
 
 
-# ---- torch_permuted.py ----
+# ---- rewrites/permutations.py ----
 
 
 def permuted(draw, inverse=None, between=None):
@@ -181,20 +181,15 @@ def not_permuted(draw):
 
 
 REWRITES = [
-    Rewrite("extreme without its place", "nothing reads the places of max or min along a dimension", extreme, lambda draw: extreme(draw, True), exact=True),
-    Rewrite("strides of a view", "as_strided reads all elements of a contiguous tensor, in their order", strides,
+    Rewrite("extreme without its place", extreme, lambda draw: extreme(draw, True), exact=True),
+    Rewrite("strides of a view", strides,
             lambda draw: strides(draw, draw.number(1, 2)), exact=True),
-    Rewrite("bound by one number", "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other one has the"
-            " result's shape and floating-point dtype", bound, no_bound),
-    Rewrite("gelu by its formula", "x, 1 + erf(x / sqrt(2)) and 1/2 are multiplied, the root with seven digits, in x's shape and dtype", gelu, no_gelu),
-    Rewrite("batch of one", "the factors of a batched matmul, and its bias, have one batch; the factor of the product is not 0", single,
+    Rewrite("bound by one number", bound, no_bound),
+    Rewrite("gelu by its formula", gelu, no_gelu),
+    Rewrite("batch of one", single,
             lambda draw: single(draw, 2) if draw.chance() else single(draw, 1, (0,)), steps=4),
-    Rewrite("selection that bounds decide", "integers are compared that topk or sort returned, so that they are below a known number, and every one of them"
-            " compares in the same way; the result has the operand's layout, and is not returned", decided, lambda draw: decided(draw, 1), exact=True),
-    Rewrite("sort of narrow integers", "a vector of more than 128 int64 is sorted, whose bound fits fewer bits; its numbers are read by searches alone",
-            narrow, not_narrow, exact=True),
-    Rewrite("counts by positions", "a running sum of the counts of each number from 0 on, in a vector that is sorted and not descending, of integers with a"
-            " known bound that its casts keep", counts, no_counts, exact=True),
-    Rewrite("permutation that is undone", "rows are permuted by the indices of a sort, and by their inverse after elementwise operators; no more tensors are"
-            " permuted than before, and no other memory is returned", permuted, not_permuted, exact=True),
+    Rewrite("selection that bounds decide", decided, lambda draw: decided(draw, 1), exact=True),
+    Rewrite("sort of narrow integers", narrow, not_narrow, exact=True),
+    Rewrite("counts by positions", counts, no_counts, exact=True),
+    Rewrite("permutation that is undone", permuted, not_permuted, exact=True),
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Keeps on disk what was decided on a graph."""

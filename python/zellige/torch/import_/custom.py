@@ -1,0 +1,109 @@
+"""Defines the operators that Zellige's passes insert into torch graphs.
+
+Each operator is a function on torch tensors, so that a graph with them runs on any device. FUNCTIONS maps the operators
+to these functions, because a call through torch.library takes the host ten times as long.
+"""
+
+import operator
+
+import torch
+
+FUNCTIONS = {}
+
+
+def _operator(function, declared=None):
+    """Registers a function as the torch operator zellige::NAME, and returns the operator. `declared`: computes the
+    result's metadata, if the function itself cannot."""
+    name = f"zellige::{function.__name__}"
+    made = torch.library.custom_op(name, mutates_args=())(function)
+    made.register_fake(declared or function)
+    target = getattr(torch.ops.zellige, function.__name__).default
+    FUNCTIONS[target] = function
+    return target
+
+
+def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Returns x where the numeric condition is not 0, else y."""
+    return torch.where(condition != 0, x, y)
+
+
+def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
+    """Returns `value` where the numeric condition is not 0, else x."""
+    return torch.where(condition != 0, value, x)
+
+
+def compare(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
+    """Returns 1 where the comparison of x and y holds, else 0, in their common dtype. `kind`: name of the comparison in
+    Python's module `operator`, such as "lt"."""
+    return getattr(operator, kind)(x, y).to(x.dtype)
+
+
+def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
+    """Returns 1 where the comparison of x with the number y holds, else 0, in x's dtype. `kind`: name of the comparison
+    in Python's module `operator`, such as "lt"."""
+    return getattr(operator, kind)(x, y).to(x.dtype)
+
+
+def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
+    """Returns x where triu <= column - row <= tril (None: no limit), else `value`."""
+    offset = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
+    kept = torch.ones_like(offset, dtype=torch.bool)
+    if tril is not None:
+        kept = kept & (offset <= tril)
+    if triu is not None:
+        kept = kept & (offset >= triu)
+    return torch.where(kept, x, value)
+
+
+def attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool,
+    *, safe: bool = True,
+) -> torch.Tensor:
+    """Returns the result of torch's scaled_dot_product_attention in q's memory layout. (torch's own kernels return that
+    layout if q is a transposed view of tokens, as in most models.) safe: a row of scores of minus infinity alone gives 0, as
+    torch defines it; false: the model has a softmax, which gives NaN there. Programs keep to that, torch's kernels give 0."""
+    return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
+
+
+def as_q(made, q, v):
+    """Returns `made`, the result of an attention kernel for queries q and values v, in q's memory layout; copies it if it
+    has another layout."""
+    if made.stride() == q.stride() and q.shape == made.shape:
+        return made
+    expected = _as_q(q, v)
+    return made if made.stride() == expected.stride() else expected.copy_(made)
+
+
+def _as_q(q, v):
+    """Returns an empty tensor for the result of attention with queries q and values v: in q's memory layout, or
+    contiguous if a head of v has another size than one of q."""
+    return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
+
+
+def _attention_declared(q, k, v, mask, causal, scale, grouped, *, safe=True):
+    return _as_q(q, v)
+
+
+def allowed_kernels() -> tuple:
+    """Returns a bool for each of torch's attention kernels: true if torch's flags allow it."""
+    return tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
+
+
+def max_pool_by_rows(
+    x: torch.Tensor, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
+) -> torch.Tensor:
+    """Returns the result of max_pool2d of a tensor in channels-last, in channels-last, too. Computes it as a pool of three
+    dimensions, of which the last one has the channels, and whose windows have one channel."""
+    windows = [*kernel, 1], [*stride, 1], [*padding, 0], [*dilation, 1]
+    return torch._C._nn.max_pool3d_with_indices(x.permute(0, 2, 3, 1), *windows, ceil)[0].permute(0, 3, 1, 2)
+
+
+CHOOSE, FILL, COMPARE, COMPARE_NUMBER, MASK = map(_operator, (choose, fill, compare, compare_number, mask))
+MAX_POOL = _operator(max_pool_by_rows)
+ATTENTION = _operator(attention, _attention_declared)
+
+# Comparisons of numbers, and conditions made of them, which become numbers (rewrites/numbers.py)
+COMPARISONS = {getattr(getattr(torch.ops.aten, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}
+CONDITIONS = (*COMPARISONS, torch.ops.aten.logical_not.default, torch.ops.aten.logical_and.default, torch.ops.aten.logical_or.default,
+              torch.ops.aten.bitwise_not.default, torch.ops.aten.bitwise_and.Tensor, torch.ops.aten.bitwise_or.Tensor)  # fmt: skip
+

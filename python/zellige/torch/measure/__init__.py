@@ -1,0 +1,1 @@
+"""Times of torch's kernels and of programs, measured or estimated."""

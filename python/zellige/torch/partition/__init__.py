@@ -1,0 +1,1 @@
+"""Decides which operators of a torch graph become programs."""

@@ -1,0 +1,1 @@
+"""Rewrites of torch graphs, before they are partitioned and after."""
