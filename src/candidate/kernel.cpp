@@ -13,8 +13,8 @@
 #include "candidate/matmul_shapes_of.hpp"
 #include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
-#include "graph/infer.hpp"
 #include "graph/error.hpp"
+#include "graph/infer.hpp"
 #include "plan/estimate.hpp"
 #include "rules/table.hpp"
 

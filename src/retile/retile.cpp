@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/infer.hpp"
 #include "graph/error.hpp"
+#include "graph/infer.hpp"
 #include "retile/relation.hpp"
 #include "retile/widen.hpp"
 

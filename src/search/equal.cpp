@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
+#include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/error.hpp"
 #include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"
