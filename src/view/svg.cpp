@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "view/picture.hpp"
 
@@ -28,7 +27,10 @@ struct Measures {
 
 std::vector<std::string> lines_of(const std::string& s) {
   std::vector<std::string> lines;
-  for (const auto line : std::views::split(s, '\n')) lines.emplace_back(line.begin(), line.end());
+  for (std::size_t at = 0, end; at <= s.size(); at = end + 1) {
+    end = std::min(s.find('\n', at), s.size());
+    lines.push_back(s.substr(at, end - at));
+  }
   return lines;
 }
 int longest_line(const std::string& s) {
