@@ -3,7 +3,6 @@
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
 #include "verify/proofs.hpp"
-#include "verify/verify.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,6 +1,5 @@
-// The proofs of what the emitter, and the steps of a kernel, take for granted: nothing of it is left to a compiler, a driver or a run
-// to find. verify.hpp proves the order of the steps. Each of these throws Rejected with what is wrong, where, and the two values that
-// clash. A kernel's memory must be placed (place_buffers()).
+// The proofs of a plan. Nothing that the emitter takes for granted is left to a compiler, a driver or a run to find. Each of these throws
+// Rejected with what is wrong, where, and the two values that clash. A kernel's memory must be placed (place_buffers()).
 #pragma once
 #include "target/target.hpp"
 #include "verify/words.hpp"
@@ -42,6 +41,15 @@ void verify_memory(const TilePrograms&);
 void verify_tensors(const TilePrograms&);
 
 // ---- of a kernel ----
+
+/// Proves that a schedule is free of races, reads of unwritten data, deadlocks, asynchronous copies without a wait and missing proxy
+/// fences. Throws DoesNotFit if the target lacks what the schedule needs. The message names the warp roles, steps and tensor, and what is
+/// missing: "kernel: consumer reads sA[0] in step 'wgmma' of iteration 3, but ...".
+///
+/// The steps of all warp roles (agents) are executed symbolically, with one vector clock component per agent, per agent and kind of
+/// asynchronous group, and per channel (a ring of shared-memory stages between warp roles). Long loops are shortened to enough iterations
+/// to use every stage twice. docs/explanation/verifier.md has the rules and the proof.
+void verify(const kernel::Kernel&, const target::Target&);
 
 /// Proves that the steps of each warp role do each work exactly once: a step that is missing leaves a value that is declared and read,
 /// and a step too many adds a product or a partial result twice. The iterations in which a step does its work follow from the loops

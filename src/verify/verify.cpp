@@ -1,8 +1,7 @@
-#include "verify/verify.hpp"
-
 #include <algorithm>
 #include <map>
 
+#include "verify/proofs.hpp"
 #include "verify/ranks.hpp"
 #include "verify/rejected.hpp"
 #include "verify/staged_values.hpp"

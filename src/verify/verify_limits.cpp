@@ -397,26 +397,25 @@ static void check_setup(const Kernel& s) {
 }
 
 void check_other_arrivals(const Kernel& s) {
-  for (std::size_t c = 0; c < s.channels.size(); ++c) {
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
+    const int expected = kernel::arrivals_of(s, c);
     int releasing = 0, consuming = 0;  // number of warps
     for (const Agent& a : s.agents)
       walk(a.steps, [&](const Step& step, const StepPosition&) {
-        if (as<Release>(step) && kernel::channel_of(step) == static_cast<int>(c)) releasing += a.warps;
+        if (as<Release>(step) && kernel::channel_of(step) == c) releasing += a.warps;
       });
     for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
-    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&
-        kernel::arrivals_of(s, static_cast<int>(c)) != consuming)
+    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 && expected != consuming)
       reject(s,
              "the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; its "
              "consumers have {} warps: initialise them for that number",
-             channel.name, kernel::arrivals_of(s, static_cast<int>(c)), consuming);
-    const int arriving = (s.ranks - 1) * releasing;
-    if (kernel::is_exchange(channel) && kernel::arrivals_of(s, static_cast<int>(c)) != arriving)
+             channel.name, expected, consuming);
+    if (const int arriving = (s.ranks - 1) * releasing; kernel::is_exchange(channel) && expected != arriving)
       reject(s,
              "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; initialise "
              "it for that number",
-             channel.name, kernel::arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
+             channel.name, expected, arriving, releasing, s.ranks - 1);
   }
 }
 

@@ -16,7 +16,7 @@
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"
-#include "verify/verify.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
+#include "verify/proofs.hpp"
 #include "verify/set_up.hpp"
-#include "verify/verify.hpp"
 
 namespace zellige::plan {
 

@@ -12,7 +12,6 @@
 #include "selection/tile_schedule.hpp"
 #include "tiled_product.hpp"
 #include "verify/proofs.hpp"
-#include "verify/verify.hpp"
 
 namespace zellige::run {
 namespace {
