@@ -1,5 +1,5 @@
 // CuTe's header for ComposedLayout. To CuTe's functions on tuples a composed layout is one element: select, prepend and
-// append give tuples of layouts there; only append<N>(composed, x) adds modes.
+// append give tuples of layouts there; only append<N>(composed, x) adds modes. reverse takes every layout for one element.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/layout.hpp>
@@ -10,6 +10,15 @@ namespace zellige {
 template <int... I, class A, class O, class B>
 CUTE_HOST_DEVICE constexpr auto select(ComposedLayout<A, O, B> const& l) {
   return make_tuple(get<I>(l)...);
+}
+/// Returns the layout l, of which there is one.
+template <class S, class D>
+CUTE_HOST_DEVICE constexpr Layout<S, D> reverse(Layout<S, D> const& l) {
+  return l;
+}
+template <class A, class O, class B>
+CUTE_HOST_DEVICE constexpr ComposedLayout<A, O, B> reverse(ComposedLayout<A, O, B> const& l) {
+  return l;
 }
 /// Returns the tuple (t, x) or, for prepend, (x, t), where one of the layouts is composed.
 template <layout_like T, layout_like X>

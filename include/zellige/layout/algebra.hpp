@@ -50,6 +50,11 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) {
   return invoke<Op::filter_zeros>(l);
 }
+/// Returns the tuple or number t, which has no strides that could be 0.
+template <int_tuple T>
+ZELLIGE_HOST_DEVICE constexpr T filter_zeros(T const& t) {
+  return t;
+}
 /// Returns l with extent 1 in each mode where the profile has a zero.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l, P const& profile) {
@@ -382,15 +387,15 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
 }
 /// Returns the extents of the codomain of l: the cosize or, if l maps to coordinates, the shape of the
 /// smallest box from zero that contains all of these coordinates.
-template <layout_like L>
+template <int... I, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
-  return invoke<Op::coshape>(l);
+  return invoke<Op::coshape>(layout<I...>(l));
 }
 /// Returns the profile (nesting) of the indices to which l maps: a number, or a tuple if l maps to
 /// coordinates.
-template <layout_like L>
+template <int... I, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coprofile(L const& l) {
-  return invoke<Op::coprofile>(l);
+  return invoke<Op::coprofile>(layout<I...>(l));
 }
 
 }  // namespace zellige

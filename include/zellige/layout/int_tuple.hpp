@@ -7,18 +7,6 @@
 
 namespace zellige {
 
-/// Returns the number t: an integer counts as a tuple of one mode, so I must be 0.
-template <int I, class T>
-requires(!tuple_like<T> && !requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr T get(T const& t) {
-  static_assert(I == 0, "get<I>: a number has only mode 0");
-  return t;
-}
-/// Returns a reference to the run-time number t, which may be written.
-template <int I, dynamic_integer T>
-ZELLIGE_HOST_DEVICE constexpr T& get(T& t) {
-  static_assert(I == 0, "get<I>: a number has only mode 0");
-  return t;
-}
 /// Returns a nested element: get<1, 0>(t) is get<0>(get<1>(t)).
 template <int I, int J, int... R, class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(T&& t) {

@@ -214,6 +214,19 @@ ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...>&& t) {
   }
 }
 
+/// Returns the number t: an integer counts as a tuple of one mode, so I must be 0.
+template <int I, class T>
+requires(!tuple_like<T> && !requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr T get(T const& t) {
+  static_assert(I == 0, "get<I>: a number has only mode 0");
+  return t;
+}
+/// Returns a reference to the run-time number t, which may be written.
+template <int I, dynamic_integer T>
+ZELLIGE_HOST_DEVICE constexpr T& get(T& t) {
+  static_assert(I == 0, "get<I>: a number has only mode 0");
+  return t;
+}
+
 template <class... T>
 ZELLIGE_STEP constexpr tuple<T...> make_tuple(T const&... t) {
   return {t...};
