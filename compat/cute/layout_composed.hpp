@@ -20,26 +20,34 @@ template <class A, class O, class B>
 CUTE_HOST_DEVICE constexpr ComposedLayout<A, O, B> reverse(ComposedLayout<A, O, B> const& l) {
   return l;
 }
-/// Returns the tuple (t, x) or, for prepend, (x, t), where one of the layouts is composed.
+/// Returns the tuple (t, x) or, for prepend, (x, t), where one of the layouts is composed, or x is no layout.
 template <layout_like T, layout_like X>
 requires(is_composed_layout_v<T> || is_composed_layout_v<X>) CUTE_HOST_DEVICE
     constexpr auto append(T const& t, X const& x) {
   return make_tuple(t, x);
 }
+template <layout_like T, class X>
+requires(!layout_like<X>) CUTE_HOST_DEVICE constexpr auto append(T const& t, X const& x) { return make_tuple(t, x); }
 template <layout_like T, layout_like X>
 requires(is_composed_layout_v<T> || is_composed_layout_v<X>) CUTE_HOST_DEVICE
     constexpr auto prepend(T const& t, X const& x) {
   return make_tuple(x, t);
 }
-/// Returns the tuple of the uncomposed layout t and N - 1 copies of the composed layout x after it.
-template <int N, class S, class D, class A, class O, class B>
-CUTE_HOST_DEVICE constexpr auto append(Layout<S, D> const& t, ComposedLayout<A, O, B> const& x) {
+template <layout_like T, class X>
+requires(!layout_like<X>) CUTE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) { return make_tuple(x, t); }
+/// Returns the tuple of the uncomposed layout t and N - 1 copies of x, which is none, after it.
+template <int N, class S, class D, class X>
+requires(!is_layout_v<X>) CUTE_HOST_DEVICE constexpr auto append(Layout<S, D> const& t, X const& x) {
   return tuple_cat(make_tuple(t), tuple_repeat<N - 1>(x));
 }
-/// Returns the tuple of t and N - 1 copies of x before it, where one of the layouts is composed.
+/// Returns the tuple of t and N - 1 copies of x before it, where one of the layouts is composed, or x is no layout.
 template <int N, layout_like T, layout_like X>
 requires(is_composed_layout_v<T> || is_composed_layout_v<X>) CUTE_HOST_DEVICE
     constexpr auto prepend(T const& t, X const& x) {
+  return tuple_cat(tuple_repeat<N - 1>(x), make_tuple(t));
+}
+template <int N, layout_like T, class X>
+requires(!layout_like<X>) CUTE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return tuple_cat(tuple_repeat<N - 1>(x), make_tuple(t));
 }
 

@@ -76,6 +76,27 @@ TEST(CompatShapeArguments, Crd2idxOfACoordinateAndALayout) {
   EXPECT_EQ(crd2idx(make_coord(2, 3), swizzled), swizzled(2, 3));
 }
 
+TEST(CompatShapeArguments, OtherFunctionsTakeWhatCuTeTakes) {
+  auto const rows = make_layout(make_shape(8, _4{}), make_stride(_4{}, _1{}));
+  EXPECT_EQ(ceil_div(tensor_c, Layout<_4>{}), ceil_div(make_shape(_64{}, _64{}), Layout<_4>{}));
+  EXPECT_EQ(written(ceil_div(Layout<Shape<_8, _4>>{}, Layout<_4>{})), "_8");
+  EXPECT_EQ(coshape<1>(rows), 4);
+  EXPECT_EQ(written(coprofile<0>(rows)), "_0");
+  EXPECT_EQ(filter_zeros(make_shape(2, _3{})), make_shape(2, _3{}));
+  EXPECT_EQ(filter_zeros(rows, make_coord(_, 2)), rows) << "`_` is no stride of 0";
+  EXPECT_EQ((take<0, 1>(12)), make_tuple(12));
+  EXPECT_EQ(max(make_tuple(_2{}, make_tuple(3, _4{})), 7, _5{}), 7);
+  EXPECT_EQ(min(Shape<_2, _3>{}, Shape<_4, _9>{}), _2{});
+  EXPECT_EQ(gcd(Shape<_4, _6>{}, 10), 2);
+  EXPECT_EQ(compact_row_major(make_shape(make_shape(2, 3), 4), make_stride(_5{}, 7)),
+            make_stride(make_stride(15, _5{}), 7));
+  EXPECT_EQ(tensor(rows), rows);
+  EXPECT_EQ(reverse(rows), rows) << "one layout";
+  EXPECT_EQ(reverse(rows.shape()), make_shape(_4{}, 8));
+  EXPECT_EQ(written(append(rows, make_coord(1, 2))), "((8,_4):(_4,_1),(1,2))");
+  EXPECT_EQ(written(prepend<3>(rows, 7)), "(7,7,(8,_4):(_4,_1))");
+}
+
 TEST(CompatThreadSlices, AreDeclaredBeforeTheyAreKnown) {
   decltype(mma.get_slice(0)) thread;
   thread = mma.get_slice(5);

@@ -223,11 +223,21 @@ struct compact_static<left, tuple<S...>, current, seq<I...>> {
 };
 }  // namespace detail
 
+template <class Major, class S, class Cur = Int<1>>
+ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {});
+namespace detail {
+/// Returns the compact strides of each mode, which begin with the mode's own smallest stride.
+template <class Major, class S, class Cur, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto compact_each(S const& shape, Cur const& current, seq<I...>) {
+  return make_tuple(compact_major<Major>(get<I>(shape), get<I>(current))...);
+}
+}  // namespace detail
+
 /// Returns the compact strides of a shape, with the first mode fastest (Major is LayoutLeft) or the last one
 /// (LayoutRight). The smallest stride is `current`; if `current` is a tuple, each mode has its own smallest
 /// stride. Modes of extent 1 have stride 0.
-template <class Major, class S, class Cur = Int<1>>
-ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
+template <class Major, class S, class Cur>
+ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current) {
   static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
                 "compact_major(shape, current): a step for every mode of the shape");
   constexpr long long extent = detail::static_extent_v<S>;
@@ -236,6 +246,8 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& curr
   constexpr bool left = is_same_v<Major, LayoutLeft>;
   if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
     return typename detail::compact_static<left, S, 1, detail::modes_of<S>>::type{};
+  else if constexpr (tuple_like<Cur>)
+    return detail::compact_each<Major>(shape, current, detail::modes_of<S>{});
   else
     return get<0>(detail::compact<Major, true>(shape, current));
 }

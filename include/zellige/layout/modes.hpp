@@ -102,7 +102,8 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
   return invoke<Op::zip2>(t, u);
 }
 
-// Returns a / b, rounded up. A tuple is divided by a tuple mode by mode. A tuple is divided by a number from
+// Returns a / b, rounded up; a may be a layout or a tensor, whose shape is divided by the layout b. A tuple is divided by a tuple
+// mode by mode. A tuple is divided by a number from
 // its first mode on, until no factor of the number remains: (4, 6) / 8 is (1, 3). If b is a layout, returns
 // the shape of the complement of b below the size of a.
 template <class A, class B>
@@ -110,6 +111,9 @@ requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {
   return invoke<Op::ceil_div>(a, b);
 }
+template <class A, layout_like B>
+requires requires(A const& a) { a.shape(); }
+ZELLIGE_HOST_DEVICE constexpr auto ceil_div(A const& a, B const& b) { return ceil_div(a.shape(), b); }
 /// Returns a, rounded up to a multiple of b mode by mode.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto round_up(A const& a, B const& b) {
@@ -147,6 +151,23 @@ requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A 
 /// Returns the smallest leaf of a.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) { return invoke<Op::min>(a); }
+
+// Of several arguments, tuples among them: the number of all their leaves.
+template <int_tuple A, int_tuple B, int_tuple... More>
+requires(tuple_like<A> || tuple_like<B> || (tuple_like<More> || ...)) ZELLIGE_HOST_DEVICE
+    constexpr auto gcd(A const& a, B const& b, More const&... more) {
+  return gcd(gcd(a), gcd(b), gcd(more)...);
+}
+template <int_tuple A, int_tuple B, int_tuple... More>
+requires(tuple_like<A> || tuple_like<B> || (tuple_like<More> || ...)) ZELLIGE_HOST_DEVICE
+    constexpr auto max(A const& a, B const& b, More const&... more) {
+  return max(max(a), max(b), max(more)...);
+}
+template <int_tuple A, int_tuple B, int_tuple... More>
+requires(tuple_like<A> || tuple_like<B> || (tuple_like<More> || ...)) ZELLIGE_HOST_DEVICE
+    constexpr auto min(A const& a, B const& b, More const&... more) {
+  return min(min(a), min(b), min(more)...);
+}
 
 /// Returns the greatest common divisor of three or more integers.
 template <integral A, integral B, integral C, integral... More>

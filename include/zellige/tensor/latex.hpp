@@ -101,7 +101,8 @@ std::string latex_of(T const& t, Colour const& colour) {
 /// Returns the body of the drawing of a tiled MMA.
 template <multiplies_tiles T, class Colour>
 std::string latex_of(T const& t, Colour const& colour) {
-  auto const m = t.template tile_size_mnk<0>(), n = t.template tile_size_mnk<1>();
+  auto const m = t.template tile_size_mnk<0>();
+  auto const n = t.template tile_size_mnk<1>();
   auto const k = t.template tile_size_mnk<2>();
   int const rows = int(m), columns = int(n), depth = int(k), before = -depth - 1;
   auto const c = composition(make_identity_tensor(make_shape(m, n)), t.get_layoutC_TV());

@@ -172,7 +172,7 @@ ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, View zeros, View v) {
   if (zeros.is_leaf()) {
     Value r = v;
     for (ValueNode& n : r.nodes) {
-      if (n.kids < 0 && zeros.root().s.is(0)) n.s = fixed(1);
+      if (n.kids < 0 && !zeros.is(ValueKind::underscore) && zeros.root().s.is(0)) n.s = fixed(1);
     }
     return r;
   }
