@@ -106,7 +106,9 @@ class Compilation:
         guards = wrappers.guards()
         with KeptWhole():
             table = decompositions() if decomposed else {}
-            made = aot_module_simplified(self.graph_module, self.inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+            made = aot_module_simplified(
+                self.graph_module, self.inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True
+            )
         function, module, metadata = self._compiled
         alone = wrappers.is_alone(module, metadata, self.inputs)
         if keep and (self.report.kept or not decomposed):
@@ -145,7 +147,9 @@ class Compilation:
             return self._recorded(module, made(False))
         static = self._weights | set(torch._guards.TracingContext.get().fw_metadata.static_input_indices)
         self.report.uncaptured = capturable.why_not(module.graph, static, self._names(module)) or ""
-        return self._recorded(module, made(False) if self.report.uncaptured else cudagraphs.Replayed(made(True), module.graph, static, self.report))
+        if self.report.uncaptured:
+            return self._recorded(module, made(False))
+        return self._recorded(module, cudagraphs.Replayed(made(True), module.graph, static, self.report))
 
     def _recorded(self, module, function):
         self._compiled = function, module, torch._guards.TracingContext.get().fw_metadata

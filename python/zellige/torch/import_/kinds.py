@@ -14,7 +14,8 @@ TIMES, QUOTIENTS = (aten.mul.Tensor, aten.mul.Scalar), (aten.div.Tensor, aten.di
 SCALES = TIMES + QUOTIENTS
 SOFTMAXES = (aten._softmax.default, aten._safe_softmax.default, aten._log_softmax.default)
 # reductions whose second argument lists dimensions, of which there is a result for each of the others
-REDUCTIONS = (aten.mean.dim, aten.sum.dim_IntList, aten.amax.default, aten.amin.default, aten.prod.dim_int, aten.var.correction, aten.logsumexp.default)
+REDUCTIONS = (aten.mean.dim, aten.sum.dim_IntList, aten.amax.default, aten.amin.default, aten.prod.dim_int, aten.var.correction,
+              aten.logsumexp.default)  # fmt: skip
 SORTS = (aten.sort.default, aten.sort.stable)
 
 

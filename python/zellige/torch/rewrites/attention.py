@@ -165,7 +165,9 @@ def copy_around(work, n) -> bool:
     """Removes a copy that does not change strides, and that the graph does not return, where attention was written out. It is
     not needed, because a graph of AOT autograd writes only to its arguments, at its end."""
     x = n.args[0]
-    if not work.applied["attention written out"] or x.op != "call_function" or x.meta["val"].stride() != n.meta["val"].stride() or ranges.returned(n):
+    if not work.applied["attention written out"] or x.op != "call_function" or ranges.returned(n):
+        return False
+    if x.meta["val"].stride() != n.meta["val"].stride():
         return False
     n.replace_all_uses_with(x)
     return True

@@ -41,9 +41,11 @@ def replaced_row(work, node) -> bool:
     """Rewrites an index_put that replaces a single row: its index is checked, and becomes int32. A negative index,
     which counts from the end, becomes the nonnegative index of the same row."""
     found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
-    if len(found) != 1 or node.args[3] or value_of(found[0][1]).dtype not in _INDICES or value_of(found[0][1]).shape != (1,) or value_of(node).dtype not in _DTYPES:
+    if len(found) != 1 or node.args[3] or value_of(node).dtype not in _DTYPES:
         return False
     d, at = found[0]
+    if value_of(at).dtype not in _INDICES or value_of(at).shape != (1,):
+        return False
     count = value_of(node).shape[d]
     if _is_number_of_row(at, count):
         return False

@@ -41,8 +41,9 @@ def in_order(work, node) -> bool:
     """Replaces strides that read a tensor in its order."""
     x, shape = node.args[0].meta["val"], node.args[1]
     at = node.args[3] if len(node.args) > 3 and node.args[3] is not None else x.storage_offset()
+    ordered = x.is_contiguous() and node.meta["val"].is_contiguous()
     everything = math.prod(shape) == x.numel() and at == x.storage_offset()
-    return everything and x.is_contiguous() and node.meta["val"].is_contiguous() and work.replace(node, aten.view.default, node.args[0], shape)
+    return ordered and everything and work.replace(node, aten.view.default, node.args[0], shape)
 
 
 def bound(work, node) -> bool:

@@ -8,7 +8,10 @@ there. tests/python/rewrites has graphs for each row on which its condition hold
 import torch
 
 from ..import_ import custom
-from . import attention, channels_last, constants, counts, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation, spellings
+from . import (
+    attention, channels_last, constants, counts, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
+    spellings,
+)  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
 
 aten = torch.ops.aten
@@ -20,83 +23,140 @@ TABLE = (
     Rewrite(Level.decomposition, "concatenation without empty tensors", "some tensors have no elements and some have; all have one dtype"),
     Rewrite(Level.decomposition, "gated linear unit of halves", _SUPPORTED),
     Rewrite(Level.decomposition, "repetition by expanding", "nothing is repeated 0 times, and the dimensions are at most 8"),
-    Rewrite(Level.decomposition, "copied row by its number", "one row is copied, by an int64 index that is checked not to be negative, in a dtype of programs"),
-    Rewrite(Level.decomposition, "selection by a filling tensor", "the filling tensor has one element without dimensions, and the dtype of the other"),
+    Rewrite(Level.decomposition, "copied row by its number",
+            "one row is copied, by an int64 index that is checked not to be negative, in a dtype of programs"),
+    Rewrite(Level.decomposition, "selection by a filling tensor",
+            "the filling tensor has one element without dimensions, and the dtype of the other"),
     Rewrite(Level.decomposition, "dtype of a further result",
             "torch declares another dtype than its kernel returns: float32 for the running statistics of a batch norm in 16 bits"),
-    Rewrite(Level.layout, "convolution in channels-last", "a floating-point convolution of images on a GPU with at least 4 channels of output, where it saves"
-            " time; what the graph returns keeps its strides", OUTPUT, channels_last.convert),
-    Rewrite(Level.layout, "max pool by rows", "a max pool on a GPU, in channels-last, of which nothing reads the places", (pools.POOL,), pools.pool_of_rows),
-    Rewrite(Level.layout, "bias of a convolution", "torch adds the bias by a kernel of its own, to a result of the same strides, and an operator that programs"
-            " have reads the result", (aten.convolution.default,), speculation.separate_bias),
-    Rewrite(Level.layout, "average pool as a mean", "each window has the same size, and the image lies in one of the two orders", (speculation.POOL,),
-            speculation.pool_as_mean),
-    Rewrite(Level.spelling, "extreme without its place", "nothing reads the places of max or min along a dimension", (aten.max.dim, aten.min.dim), spellings.extreme),
-    Rewrite(Level.spelling, "strides of a view", "as_strided reads all elements of a contiguous tensor, in their order", (aten.as_strided.default,), spellings.in_order),
-    Rewrite(Level.spelling, "bound by one number", "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other"
-            " one has the result's shape and floating-point dtype", (aten.maximum.default, aten.minimum.default), spellings.bound),
-    Rewrite(Level.spelling, "gelu by its formula", "x, 1 + erf(x / sqrt(2)) and 1/2 are multiplied, the root with seven digits, in x's shape and dtype",
+    Rewrite(Level.layout, "convolution in channels-last",
+            "a floating-point convolution of images on a GPU with at least 4 channels of output, where it saves time; what the graph"
+            " returns keeps its strides",
+            OUTPUT, channels_last.convert),
+    Rewrite(Level.layout, "max pool by rows",
+            "a max pool on a GPU, in channels-last, of which nothing reads the places",
+            (pools.POOL,), pools.pool_of_rows),
+    Rewrite(Level.layout, "bias of a convolution",
+            "torch adds the bias by a kernel of its own, to a result of the same strides, and an operator that programs have reads the"
+            " result",
+            (aten.convolution.default,), speculation.separate_bias),
+    Rewrite(Level.layout, "average pool as a mean",
+            "each window has the same size, and the image lies in one of the two orders",
+            (speculation.POOL,), speculation.pool_as_mean),
+    Rewrite(Level.spelling, "extreme without its place",
+            "nothing reads the places of max or min along a dimension",
+            (aten.max.dim, aten.min.dim), spellings.extreme),
+    Rewrite(Level.spelling, "strides of a view",
+            "as_strided reads all elements of a contiguous tensor, in their order",
+            (aten.as_strided.default,), spellings.in_order),
+    Rewrite(Level.spelling, "bound by one number",
+            "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other one has the"
+            " result's shape and floating-point dtype",
+            (aten.maximum.default, aten.minimum.default), spellings.bound),
+    Rewrite(Level.spelling, "gelu by its formula",
+            "x, 1 + erf(x / sqrt(2)) and 1/2 are multiplied, the root with seven digits, in x's shape and dtype",
             (aten.erf.default,), spellings.gelu),
-    Rewrite(Level.spelling, "batch of one", "the factors of a batched matmul, and its bias, have one batch; the factor of the product is not 0",
+    Rewrite(Level.spelling, "batch of one",
+            "the factors of a batched matmul, and its bias, have one batch; the factor of the product is not 0",
             (aten.bmm.default, aten.baddbmm.default), spellings.single),
-    Rewrite(Level.spelling, "selection that bounds decide", "integers are compared that topk or sort returned, so that they are below a known number, and every"
-            " one of them compares in the same way; the result has the operand's layout, and is not returned",
+    Rewrite(Level.spelling, "selection that bounds decide",
+            "integers are compared that topk or sort returned, so that they are below a known number, and every one of them compares in"
+            " the same way; the result has the operand's layout, and is not returned",
             (aten.where.self, aten.masked_fill.Scalar, aten.clamp.default), ranges.decided_selection),
-    Rewrite(Level.spelling, "counts by positions", "a running sum of the counts of each number from 0 on, in a vector that is sorted and not descending, of"
-            " integers with a known bound that its casts keep", (aten.cumsum.default,), counts.positions),
-    Rewrite(Level.spelling, "sort of narrow integers", "a vector of more than 128 int64 is sorted, whose bound fits fewer bits; its numbers are read by searches"
-            " alone", ranges.SORTS, ranges.narrow_sort),
-    Rewrite(Level.spelling, "permutation that is undone", "rows are permuted by the indices of a sort, and by their inverse after elementwise operators; no more"
-            " tensors are permuted than before, and no other memory is returned", (permutations.ROWS,), permutations.exchanged),
-    Rewrite(Level.spelling, "sum of slices", "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows"
-            " of more than 8 elements", (aten.sum.dim_IntList,), short_sums.sum_of_slices),
-    Rewrite(Level.spelling, "selection by position", "where or masked_fill selects, by a constant condition, x in the result's shape and dtype, or one number that"
-            " is not NaN; the condition, evaluated, is one band of diagonals of the last two dimensions, the same for all others", (aten.where.self,), masks.selection),
-    Rewrite(Level.spelling, "added mask by position", "the added constant is 0 in such a band and one number below -1e30 elsewhere; only softmaxes along the last"
-            " dimension read the sum, or its casts, views and positive multiples; the scores that it hides are finite", (aten.add.Tensor,), masks.addition),
-    Rewrite(Level.spelling, "causal mask of attention", "the constant mask of attention, evaluated, is 0 where key <= query and -inf elsewhere, the same for all"
-            " batches and heads; hidden keys and values are finite", (custom.ATTENTION,), masks.causal),
-    Rewrite(Level.spelling, "repeated keys of attention", "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to"
-            " several per head, and viewed as heads", (custom.ATTENTION,), attention.repeated_keys),
-    Rewrite(Level.spelling, "attention written out", "in 16 bits; a softmax along keys of q k^T, times a positive finite number, masked by position or not; a mask"
-            " hides the keys after a query, in the softmax's last two dimensions; nothing else reads what is between; one cast at most after the softmax",
+    Rewrite(Level.spelling, "counts by positions",
+            "a running sum of the counts of each number from 0 on, in a vector that is sorted and not descending, of integers with a"
+            " known bound that its casts keep",
+            (aten.cumsum.default,), counts.positions),
+    Rewrite(Level.spelling, "sort of narrow integers",
+            "a vector of more than 128 int64 is sorted, whose bound fits fewer bits; its numbers are read by searches alone",
+            ranges.SORTS, ranges.narrow_sort),
+    Rewrite(Level.spelling, "permutation that is undone",
+            "rows are permuted by the indices of a sort, and by their inverse after elementwise operators; no more tensors are permuted"
+            " than before, and no other memory is returned",
+            (permutations.ROWS,), permutations.exchanged),
+    Rewrite(Level.spelling, "sum of slices",
+            "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows of more"
+            " than 8 elements",
+            (aten.sum.dim_IntList,), short_sums.sum_of_slices),
+    Rewrite(Level.spelling, "selection by position",
+            "where or masked_fill selects, by a constant condition, x in the result's shape and dtype, or one number that is not NaN; the"
+            " condition, evaluated, is one band of diagonals of the last two dimensions, the same for all others",
+            (aten.where.self,), masks.selection),
+    Rewrite(Level.spelling, "added mask by position",
+            "the added constant is 0 in such a band and one number below -1e30 elsewhere; only softmaxes along the last dimension read"
+            " the sum, or its casts, views and positive multiples; the scores that it hides are finite",
+            (aten.add.Tensor,), masks.addition),
+    Rewrite(Level.spelling, "causal mask of attention",
+            "the constant mask of attention, evaluated, is 0 where key <= query and -inf elsewhere, the same for all batches and heads;"
+            " hidden keys and values are finite",
+            (custom.ATTENTION,), masks.causal),
+    Rewrite(Level.spelling, "repeated keys of attention",
+            "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several per head, and"
+            " viewed as heads",
+            (custom.ATTENTION,), attention.repeated_keys),
+    Rewrite(Level.spelling, "attention written out",
+            "in 16 bits; a softmax along keys of q k^T, times a positive finite number, masked by position or not; a mask hides the keys"
+            " after a query, in the softmax's last two dimensions; nothing else reads what is between; one cast at most after the softmax",
             (aten.bmm.default,), attention.written_out),
-    Rewrite(Level.spelling, "copy around attention", "a copy has the strides of what it copies, and the graph returns no view of it", (aten.clone.default,),
-            attention.copy_around),
-    Rewrite(Level.spelling, "embedding by 32-bit numbers", "the table has a dtype of programs; each index is checked before it loses its upper bits",
+    Rewrite(Level.spelling, "copy around attention",
+            "a copy has the strides of what it copies, and the graph returns no view of it",
+            (aten.clone.default,), attention.copy_around),
+    Rewrite(Level.spelling, "embedding by 32-bit numbers",
+            "the table has a dtype of programs; each index is checked before it loses its upper bits",
             (aten.embedding.default,), numbers.embedding),
-    Rewrite(Level.spelling, "replaced row by a 32-bit number", "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index"
-            " is checked before it loses its upper bits", (aten.index_put.default,), numbers.replaced_row),
-    Rewrite(Level.spelling, "choice of tensors by numbers", "the result has a floating-point dtype and dimensions, and both tensors have its dtype",
+    Rewrite(Level.spelling, "replaced row by a 32-bit number",
+            "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index is checked before it"
+            " loses its upper bits",
+            (aten.index_put.default,), numbers.replaced_row),
+    Rewrite(Level.spelling, "choice of tensors by numbers",
+            "the result has a floating-point dtype and dimensions, and both tensors have its dtype",
             (aten.where.self,), numbers.choice),
-    Rewrite(Level.spelling, "choice of a number by numbers", "the result has a floating-point dtype and dimensions, the tensor has its dtype and shape, and the"
-            " number is rounded to it", (aten.where.self,), numbers.choice_of_a_number),
-    Rewrite(Level.spelling, "comparison as numbers", "floating-point tensors with dimensions are compared, with each other in one dtype or with a number, which is"
-            " rounded to the tensor's dtype", (aten._to_copy.default,), numbers.comparison),
-    Rewrite(Level.spelling, "product of complex numbers", "one factor is made of pairs of real numbers, and the product has its shape", (aten.view_as_real.default,),
-            numbers.complex_product),
-    Rewrite(Level.result, "layout of a result", "a rewrite has changed the strides of what the graph returns: attention has those of its queries", OUTPUT, results.laid),
-    Rewrite(Level.result, "constant computed while compiling", "a tensor depends on no input and draws no random numbers, and is not too large", OUTPUT, constants.fold),
-    Rewrite(Level.result, "copy of a constant output", "a graph returns a constant or a view of it, which its caller may change", OUTPUT, constants.copy_outputs),
+    Rewrite(Level.spelling, "choice of a number by numbers",
+            "the result has a floating-point dtype and dimensions, the tensor has its dtype and shape, and the number is rounded to it",
+            (aten.where.self,), numbers.choice_of_a_number),
+    Rewrite(Level.spelling, "comparison as numbers",
+            "floating-point tensors with dimensions are compared, with each other in one dtype or with a number, which is rounded to the"
+            " tensor's dtype",
+            (aten._to_copy.default,), numbers.comparison),
+    Rewrite(Level.spelling, "product of complex numbers",
+            "one factor is made of pairs of real numbers, and the product has its shape",
+            (aten.view_as_real.default,), numbers.complex_product),
+    Rewrite(Level.result, "layout of a result",
+            "a rewrite has changed the strides of what the graph returns: attention has those of its queries",
+            OUTPUT, results.laid),
+    Rewrite(Level.result, "constant computed while compiling",
+            "a tensor depends on no input and draws no random numbers, and is not too large",
+            OUTPUT, constants.fold),
+    Rewrite(Level.result, "copy of a constant output",
+            "a graph returns a constant or a view of it, which its caller may change",
+            OUTPUT, constants.copy_outputs),
     Rewrite(Level.meaning, "sum with a factor", "the factor is a number in the range of the dtype"),
-    Rewrite(Level.meaning, "product and bias with factors", "the factor of the product is not 0, because torch does not read the matrices then; the bias broadcasts"
-            " to the product and is not read if its factor is 0"),
-    Rewrite(Level.meaning, "power as products and roots", "the exponent is 1/2, -1/2, 3, -1 or -2, for which torch's kernels do so; of f16 on the CPU no root"),
-    Rewrite(Level.meaning, "operand without dimensions as the result", "the result of an elementwise operator has 16 bits, and the operand another dtype; on the CPU"
-            " it is not the second factor or the divisor"),
+    Rewrite(Level.meaning, "product and bias with factors",
+            "the factor of the product is not 0, because torch does not read the matrices then; the bias broadcasts to the product and is"
+            " not read if its factor is 0"),
+    Rewrite(Level.meaning, "power as products and roots",
+            "the exponent is 1/2, -1/2, 3, -1 or -2, for which torch's kernels do so; of f16 on the CPU no root"),
+    Rewrite(Level.meaning, "operand without dimensions as the result",
+            "the result of an elementwise operator has 16 bits, and the operand another dtype; on the CPU it is not the second factor or"
+            " the divisor"),
     Rewrite(Level.meaning, "limits as extremes", "the limits are numbers in the range of the dtype, and are rounded to it"),
     Rewrite(Level.meaning, "every part of a slice", "the step divides the extent, and each part has one element of the slice"),
     Rewrite(Level.meaning, "layer norm with its statistics", "the last dimension alone is normalised"),
-    Rewrite(Level.meaning, "batch norm by given statistics", "the statistics, weight and bias have the dtype of the tensor, or all float32"),
+    Rewrite(Level.meaning, "batch norm by given statistics",
+            "the statistics, weight and bias have the dtype of the tensor, or all float32"),
     Rewrite(Level.meaning, "variance of a corrected count", "there are more elements than the correction"),
-    Rewrite(Level.meaning, "rows of a matrix", "the operator is elementwise by torch's tags, or a norm or reduction along the last dimension alone that keeps it; each"
+    Rewrite(Level.meaning, "rows of a matrix",
+            "the operator is elementwise by torch's tags, or a norm or reduction along the last dimension alone that keeps it; each"
             " operand has a row for each row of an activation that a matmul reads or makes, or one for all"),
-    Rewrite(Level.meaning, "attention of a chain", "a softmax along keys of an elementwise chain on q k^T, in the shape (batch, heads, queries, keys) throughout, cast"
-            " to the dtype of v at most; q, k and v have these batches and heads"),
+    Rewrite(Level.meaning, "attention of a chain",
+            "a softmax along keys of an elementwise chain on q k^T, in the shape (batch, heads, queries, keys) throughout, cast to the"
+            " dtype of v at most; q, k and v have these batches and heads"),
     Rewrite(Level.meaning, "heads as rows", "several query heads share keys; no mask depends on a query's position, or there is one query"),
-    Rewrite(Level.call, "change where a tensor lies", "the graph has computed the tensor, with the result's strides, and nothing else reads it",
+    Rewrite(Level.call, "change where a tensor lies",
+            "the graph has computed the tensor, with the result's strides, and nothing else reads it",
             tuple(in_place.IN_PLACE), in_place.update),
-    Rewrite(Level.call, "torch's own binding", "torch's function of the operator's name calls the operator, returns what torch declared, and has a name that fx can write"),
+    Rewrite(Level.call, "torch's own binding",
+            "torch's function of the operator's name calls the operator, returns what torch declared, and has a name that fx can write"),
 )  # fmt: skip
 
 
