@@ -4,7 +4,6 @@
 
 #include <bit>
 
-#include "emulate/rows.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 

@@ -7,6 +7,7 @@
 #include "emulate/cluster.hpp"
 #include "emulate/in_flight.hpp"
 #include "emulate/lanes.hpp"
+#include "zellige/atom/instruction.hpp"
 
 namespace zellige::emulate {
 
@@ -35,6 +36,12 @@ void leave_syncwarp(const Fiber& f);
 void check_together(const Fiber&, const Fiber& other);
 /// Reports warpgroups of a block whose warps differ in what they have executed of setmaxnreg.
 void check_registers(Block&);
+/// Returns the descriptor (shape, types, layouts) of the instruction with this name. Aborts the process if none has it.
+const Instruction& row_of(const char* name);
+/// Returns the descriptor (shape, types and layouts) of the wgmma with this N. `types`: K and the types of D,
+/// A and B, spelled as in the PTX mnemonic: "16.f32.f16.f16". `saturate`: the variant .satfinite.
+/// `a_in_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
+const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem);
 
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {

@@ -1,5 +1,4 @@
-#include "emulate/rows.hpp"
-
+// Finds the descriptors of PTX instructions (zellige/atom/instruction.hpp) by the names that an emulated kernel passes.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <zellige/atom/instruction_table.hpp>
+
+#include "emulate/calls.hpp"
 
 namespace zellige::emulate {
 

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "emulate/calls.hpp"
-#include "emulate/rows.hpp"
 #include "zellige/atom/gmma_operand.hpp"
 
 namespace zellige::emulate {
