@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "emulate/async_op.hpp"
 #include "emulate/block.hpp"
 #include "emulate/global_reads.hpp"
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulate/async_op.hpp"
+#include "emulate/async_shadow.hpp"
 
 namespace zellige::emulate {
 
