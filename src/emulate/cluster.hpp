@@ -5,6 +5,7 @@
 // Copies into shared memory complete, the oldest first, only when no thread can continue. A thread that
 // forgets to wait therefore reads old bytes.
 #pragma once
+#include <ctime>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -111,6 +112,21 @@ class Cluster {
   // what the threads that have arrived at the cluster's barrier observed; what the last barrier released
   Clock observed_{}, released_{};
   std::uint32_t barrier_phase_ = 0;
+};
+
+/// Handles the signals of the calling thread while a cluster runs on it; the destructor restores the previous state.
+class SignalWatch {
+ public:
+  /// Starts handling faults for a cluster that runs on the calling thread. `seconds`: limit of the thread's
+  /// CPU time for it; 0: no limit.
+  SignalWatch(Cluster&, double seconds);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+
+ private:
+  Cluster* before_;  // the cluster that was running on this thread before
+  timer_t timer_{};
+  bool timed_ = false;
 };
 
 [[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {

@@ -1,5 +1,6 @@
-#include "emulate/crash.hpp"
-
+// Keeps faults in kernel code from ending the process: a division by zero, an access out of bounds of the
+// kernel's own arrays, a stack overflow, a kernel that never ends. Signal handlers report each of these as a
+// finding (an error in the kernel) and end the kernel's cluster.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
