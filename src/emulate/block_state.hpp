@@ -59,6 +59,23 @@ struct Warp {
   std::unique_ptr<std::uint32_t[]> pairs;  // by lane and other lane: see Actor::pairs; null: no partial __syncwarp yet
 };
 
+/// Returns the vector clock of a thread: for each warp and each asynchronous agent of the cluster, the
+/// latest time that the thread has observed.
+inline const Clock& known(const Fiber& f) {
+  return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
+}
+void hear(Fiber&, const Clock&);  // adds to what a thread has observed
+void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
+/// fence.proxy.async: makes its observations of these state spaces visible to the asynchronous proxy.
+void fence(Fiber&, bool shared, bool global);
+/// Starts a new epoch of the thread's warp: what its lanes do from now on is not released.
+void start_epoch(const Fiber&);
+/// Adds what these lanes have observed to the warp's clock. `agents`: number of the cluster's agents.
+void share(Warp&, std::uint32_t lanes, unsigned agents);
+/// Orders the accesses of the lanes `group` of the thread's warp before what any of them does from now on. The other
+/// lanes learn nothing.
+void sync_lanes(const Fiber&, std::uint32_t group);
+
 /// One of a block's 16 named barriers (bar.sync); a round ends when the expected threads have arrived.
 struct NamedBarrier {
   unsigned arrived = 0, expected = 0;  // threads in this round

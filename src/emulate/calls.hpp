@@ -5,7 +5,6 @@
 
 #include "emulate/block_reports.hpp"
 #include "emulate/cluster.hpp"
-#include "emulate/lanes.hpp"
 #include "zellige/atom/instruction.hpp"
 
 namespace zellige::emulate {

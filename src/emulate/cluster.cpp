@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "emulate/block_reports.hpp"
-#include "emulate/lanes.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {

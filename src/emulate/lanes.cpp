@@ -1,5 +1,6 @@
-#include "emulate/lanes.hpp"
-
+// Keeps the vector clocks (clock.hpp) of the lanes of a warp: which accesses of other threads a lane knows to have
+// happened. The lanes share the warp's clock. A lane that waits or fences by itself gets a clock of its own (it is
+// `diverged`). The warp's clock is updated when all lanes have clocks of their own, or when the warp synchronizes.
 #include <bit>
 
 #include "emulate/cluster.hpp"
