@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulate/site.hpp"
 #include "zellige/emulate/thread.hpp"
 
 namespace zellige::emulate {
