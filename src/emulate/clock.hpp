@@ -80,7 +80,7 @@ struct Clock {
 };
 
 class Cluster;
-struct Acquisition;  // arrivals.hpp
+struct Acquisition;  // global_shadow.hpp
 
 /// Per thread of a cluster, the ascending times, in its warp's component of the clocks, at which it executed
 /// a fence to the asynchronous proxy; one list for each Space.

@@ -16,20 +16,20 @@ constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 constexpr std::uint64_t asynchronous = 1, unfinished = 2;
 
 // Returns the stamp (block, time and thread in 64 bits) of an access by the actor (the accessing thread),
-// which is in block `block`. The functions below return the fields of a stamp.
+// which is in block `block`.
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
   return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
          std::uint64_t(a.thread - a.first_warp * 32u) << 2;
 }
-std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
-std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
-std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
 // An earlier access: its block, its thread within the block, and the time of the thread's warp.
 struct Earlier {
   std::uint32_t block, epoch;
   std::uint16_t thread;
-  explicit Earlier(std::uint64_t s) : block(block_of(s)), epoch(epoch_of(s)), thread(thread_of(s)) {}
+  explicit Earlier(std::uint64_t stamp)
+      : block(std::uint32_t(stamp >> 36) - 1),
+        epoch(std::uint32_t(stamp >> 12) & 0xFFFFFF),
+        thread(std::uint16_t(stamp >> 2 & 0x3FF)) {}
   Earlier(std::uint32_t b, std::uint32_t e, std::uint16_t t) : block(b), epoch(e), thread(t) {}
 };
 
@@ -40,12 +40,26 @@ int first_warp_of(const Earlier& e, const Actor& a, std::uint32_t block) {
   return a.cluster ? a.cluster->first_warp(e.block) : -1;
 }
 
+// Returns true if two increments of one atomic counter order the earlier access before the current access of the actor, and
+// `also(later, sooner)` is true of them:
+// 1. `sooner`, by a thread of the earlier access's block that had made or observed that access (observed, if `several`
+//    threads made it);
+// 2. `later`, by a thread of the actor's block, which the actor has observed.
+template <class Also>
+bool counted(const Earlier& e, bool several, const Actor& a, Also also) {
+  return a.acquired && std::ranges::any_of(*a.acquired, [&](const Acquisition& later) {
+           return a.after(later.epoch, later.thread) && std::ranges::any_of(later.before, [&](const Arrival& sooner) {
+                    return sooner.block == e.block && sooner.covers(e.thread, e.epoch, several) && also(later, sooner);
+                  });
+         });
+}
+
 // Returns true if the earlier access happened before the current access of the actor, a thread of block `block`. Accesses
 // of different blocks can be ordered only if the blocks are in one cluster or synchronize by an atomic counter.
 // `several`: other threads of the earlier access's warp made it, too.
 bool ordered(const Earlier& e, bool several, const Actor& a, std::uint32_t block) {
   const int first_warp = first_warp_of(e, a, block);
-  if (first_warp < 0) return a.acquired && arrived_before(*a.acquired, a, e.block, e.thread, e.epoch, several);
+  if (first_warp < 0) return counted(e, several, a, [](const Acquisition&, const Arrival&) { return true; });
   const unsigned warp = unsigned(first_warp) + e.thread / 32u;
   if (several && !(a.pairs && warp == a.warp)) return e.epoch < a.observed(warp);
   return a.after(e.epoch, std::uint16_t(first_warp * 32 + e.thread));
@@ -57,11 +71,15 @@ bool read_before(std::uint64_t reader, const Actor& a, std::uint32_t block) {
 }
 
 // Returns true if the actor knows that an earlier ordinary write has passed a fence to the asynchronous proxy.
-// Precondition: the write is ordered before the actor's access.
+// Precondition: the write is ordered before the actor's access. Where increments of a counter order them, the fence lies in
+// the writing block before its increment, or in the actor's block after its own.
 bool fenced(const Earlier& e, const Actor& a, std::uint32_t block) {
   const int first_warp = first_warp_of(e, a, block);
   if (first_warp >= 0) return a.fenced(e.epoch, std::uint16_t(first_warp * 32 + e.thread), Space::global);
-  return a.acquired && fenced_before(*a.acquired, a, e.block, e.thread, e.epoch);
+  return counted(e, false, a, [&](const Acquisition& later, const Arrival& sooner) {
+    return e.epoch < sooner.visible[e.thread / 32u] || e.epoch < sooner.fences[e.thread] ||
+           a.fenced(later.epoch, later.thread, Space::global);
+  });
 }
 
 // Returns the new stamp of the readers of a cell (two bytes) after a read by the actor, a thread of block
@@ -72,7 +90,7 @@ std::uint64_t add_reader(std::uint64_t before, const Actor& a, std::uint32_t blo
   if (!before) return mine;
   if (before & several_blocks) return before;
   const bool earlier = read_before(before, a, block);
-  if (block_of(before) != block) return earlier ? mine : before | several_blocks;
+  if (Earlier(before).block != block) return earlier ? mine : before | several_blocks;
   return earlier ? mine : mine | several_threads;
 }
 
@@ -101,8 +119,8 @@ Clash GlobalShadow::look(std::size_t at, unsigned bytes, Look look) const {
 
 Clash GlobalShadow::with_writer(Stamp writer, std::uint32_t site, const Actor& a, std::uint32_t block, AccessProxy by) {
   if (!writer) return {};
-  const auto clash = [&](Clash::What what) { return Clash{what, thread_of(writer), 0, site, block_of(writer)}; };
   const Earlier e(writer);
+  const auto clash = [&](Clash::What what) { return Clash{what, e.thread, 0, site, e.block}; };
   if (writer & unfinished) return clash(Clash::What::storing);
   if (!ordered(e, false, a, block)) return clash(Clash::What::written);
   if (by == AccessProxy::async && !(writer & asynchronous) && !fenced(e, a, block)) return clash(Clash::What::unfenced);
@@ -112,10 +130,9 @@ Clash GlobalShadow::with_writer(Stamp writer, std::uint32_t site, const Actor& a
 Clash GlobalShadow::with_reader(const Cell& cell, const Actor& a, std::uint32_t block) {
   const Stamp reader = cell.reader.load();
   if (read_before(reader, a, block)) return {};
-  Clash found{Clash::What::read, thread_of(reader), 0, cell.read_site.load(std::memory_order_relaxed),
-              block_of(reader) == block ? unnamed_block : block_of(reader)};
-  if (found.block == unnamed_block && !(reader & several_blocks)) found.block = block;
-  return found;
+  const Earlier e(reader);
+  return {Clash::What::read, e.thread, 0, cell.read_site.load(std::memory_order_relaxed),
+          e.block == block && (reader & several_blocks) ? unnamed_block : e.block};
 }
 
 Clash GlobalShadow::with_additions(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block,

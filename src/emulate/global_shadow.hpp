@@ -5,19 +5,55 @@
 // Blocks run on several cores, so cells are atomic. An access records itself before it looks at the other
 // accesses: of two racing accesses, at least one finds the other, whichever runs first. Accesses of one byte have cells
 // of their own, because two blocks may own the two bytes of a cell.
+//
+// Blocks synchronize by increments of atomic counters in global memory. If a thread of block B increments a counter after a
+// thread of block A did, the accesses that A's thread had made or observed before its increment happened before those that
+// B's thread makes after its own.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "emulate/arrivals.hpp"
 #include "emulate/clock.hpp"
 
 namespace zellige::emulate {
+
+/// An increment of an atomic counter by a block, with what the incrementing thread had observed of its block's warps by
+/// then. Threads and warps are numbered within the block; times are those of the vector clocks (clock.hpp).
+struct Arrival {
+  std::uint32_t block = 0;
+  std::uint16_t thread = 0;
+  std::uint32_t epoch = 0;  // the time of the thread's warp
+  // per warp of the block: accesses of earlier times happened before the increment, and ordinary writes to global memory
+  // of times before `visible` have passed a fence to the asynchronous proxy
+  std::vector<std::uint32_t> times, visible;
+  // per thread of the block, the time of its last fence to the asynchronous proxy before the increment; 0: none
+  std::vector<std::uint32_t> fences;
+
+  /// Returns true if an access by thread `by` of the block, at time `at` of its warp, happened before the increment.
+  /// `several_threads`: other threads made it, too; the incrementing thread must then have observed it.
+  bool covers(std::uint16_t by, std::uint32_t at, bool several_threads) const {
+    return at < times[by / 32u] || (!several_threads && by == thread && at < epoch);
+  }
+};
+
+/// An increment of an atomic counter by a thread, with the increments of the same counter that preceded it.
+struct Acquisition {
+  std::uint32_t epoch = 0;   // the time of the thread's warp
+  std::uint16_t thread = 0;  // within its cluster
+  std::vector<Arrival> before;
+};
+
+/// The increments of the atomic counters in one buffer, by byte offset; the mutex orders them.
+struct Arrivals {
+  std::mutex mutex;
+  std::map<std::size_t, std::vector<Arrival>> at;
+};
 
 /// Which proxy makes an access: ordinary instructions the generic one, TMA and bulk copies the asynchronous one.
 enum class AccessProxy : std::uint8_t { generic, async };
