@@ -63,7 +63,7 @@ struct Load {
   const char *verb, *use;  // what it does to the tile, and to the mbarrier, for messages
   std::uint32_t chunk;     // bytes per chunk
   unsigned swizzle;
-  std::shared_ptr<std::vector<unsigned char>> data;  // the bytes, in order
+  std::vector<unsigned char> data;  // the bytes, in order
   const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
   // the bytes of global memory that are read, if the launch writes their buffer
   std::vector<std::span<const unsigned char>> sources = {};
@@ -81,13 +81,14 @@ bool watched(const Region& r) { return static_cast<const GlobalState*>(r.shadow)
 
 // Issues an asynchronous copy to the tile `to` in each block of the cluster whose bit is set in `ranks`. In
 // each of these blocks, the copy completes on the mbarrier at the offset of `barrier`.
-void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
+void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site site) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
   if (!in_own_block(f, to, load.verb, site)) return;
-  const std::uint32_t at = std::uint32_t(to.p - own.memory), bytes = std::uint32_t(load.data->size());
+  const std::uint32_t at = std::uint32_t(to.p - own.memory), bytes = std::uint32_t(load.data.size());
   const std::uint32_t bar = std::uint32_t(barrier.p - own.memory);
-  auto places = std::make_shared<std::vector<std::uint32_t>>();
+  const auto data = std::make_shared<std::vector<unsigned char>>(std::move(load.data));
+  const auto places = std::make_shared<std::vector<std::uint32_t>>();
   for (std::uint32_t i = 0; i < bytes; i += load.chunk)
     places->push_back(swizzled(at + (load.box ? load.box->place(i) : i), load.swizzle));
   if (barrier.region->space != Space::shared || barrier.region->shadow != &own) {
@@ -125,7 +126,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     for (const std::uint32_t p : *places) there.mbarriers.spare(f, p, load.chunk, load.verb, site);
     own.counters[Counter::tma_load_bytes] += bytes;
     cluster.queue(
-        {op, load.chunk, bytes, load.data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
+        {op, load.chunk, bytes, data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
   }
   if (load.kind == AsyncKind::tma_load || load.kind == AsyncKind::bulk_load) ++own.counters[Counter::tma_load];
 }
@@ -219,35 +220,26 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   const TmaMap& map = *operand;
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
   if (!valid_coordinates(f, map, at, false, "tma_load", site)) return;
-  const Box box = box_of(map, at, offsets);
+  Box box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
   const Region& r = *map.region;
   // make_tma_descriptor has rejected maps that exceed the tensor; the launch may give the map another one.
-  Box within = box;
-  std::erase_if(within.runs, [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; });
-  if (within.runs.size() != box.runs.size()) {
-    const BoxRun& run = *std::ranges::find_if(
-        box.runs, [&](const BoxRun& x) { return x.from > r.bytes || x.bytes > r.bytes - x.from; });
+  const auto outside = [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; };
+  if (const auto run = std::ranges::find_if(box.runs, outside); run != box.runs.end())
     b.report(
         f, Kind::out_of_bounds, r.name, site,
         "on global tensor {}: {} copies by tma_load bytes {}..{} at \1; the descriptor is of a larger tensor, this "
         "one has {}",
-        r.name, b.who(f.index), run.from, run.from + run.bytes, r.bytes);
-  }
-  for (const BoxRun& run : within.runs)
+        r.name, b.who(f.index), run->from, run->from + run->bytes, r.bytes);
+  std::erase_if(box.runs, outside);
+  for (const BoxRun& run : box.runs)
     check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, AccessProxy::async);
-  auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, within, map.region->begin));
-  const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
-  Load load{AsyncKind::tma_load,
-            "copies by tma_load into",
-            "lets a tma_load complete on",
-            16,
-            map.swizzle,
-            std::move(data),
-            &box};
-  for (const BoxRun& run : within.runs)
+  const unsigned ranks = ranks_of(f, mask, r, "tma_load_multicast", site);
+  Load load{AsyncKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle,
+            loaded(map, box, r.begin), &box};
+  for (const BoxRun& run : box.runs)
     if (watched(r)) load.sources.emplace_back(r.begin + run.from, run.bytes);
-  issue(f, load, to, barrier, ranks, site);
+  issue(f, std::move(load), to, barrier, ranks, site);
 }
 
 void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
@@ -256,11 +248,10 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
   check_global<false>(f, from, bytes, "copies", site, AccessProxy::async);
-  auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)};
+  Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, {from.p, from.p + bytes}};
   if (watched(*from.region)) load.sources.emplace_back(from.p, bytes);
-  issue(f, load, to, barrier, ranks, site);
+  issue(f, std::move(load), to, barrier, ranks, site);
 }
 
 void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
@@ -274,7 +265,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
   const std::size_t before = b.cluster.ops.size();
   issue(f,
         {AsyncKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
-         std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
+         {from.p, from.p + bytes}},
         to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
   b.cluster.ops[before].from = &b;
@@ -291,8 +282,8 @@ void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place 
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!admit(f, to, 4, Space::shared, 4, "writes by store_async", site)) return;
   if (!has_block(f, rank, *to.region, site)) return;
-  auto data = std::make_shared<std::vector<unsigned char>>(4);
-  std::memcpy(data->data(), &value, 4);
+  std::vector<unsigned char> data(4);
+  std::memcpy(data.data(), &value, 4);
   issue(f, {AsyncKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)},
         to, barrier, 1u << rank, site);
 }
