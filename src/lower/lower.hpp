@@ -34,6 +34,11 @@ int lower_operator(tile::TileProgram&, graph::OpKind, const graph::Attributes&, 
 /// bits are not transposed.
 std::vector<int> lower_operands(const tile::TilePrograms&, tile::TileProgram&, int a, int b, graph::DType of_a,
                                 graph::DType of_b, const target::Target&);
+/// Adds nodes that compute a permuted tile to the tile program, and the views of tensors that they load to `whole`.
+/// Returns the node whose dimension d is dimension dims[d] of node `value`; `value` itself if the permutation only moves
+/// dimensions of extent 1. The nodes that compute `value` may lose their readers.
+int lower_permute(tile::TilePrograms& whole, tile::TileProgram&, int value, const std::vector<int>& dims,
+                  const target::Target&);
 /// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
 /// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
 /// kernels that copy.

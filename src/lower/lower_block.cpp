@@ -7,7 +7,6 @@
 #include "graph/reductions.hpp"
 #include "graph/view.hpp"
 #include "lower/lower.hpp"
-#include "lower/lower_permute.hpp"
 #include "lower/repeats.hpp"
 #include "lower/views.hpp"
 
@@ -269,6 +268,12 @@ void carry_sums(tile::TileProgram& program, std::size_t rank) {
         if (in == static_cast<int>(i)) in = from;
     program.nodes[i].in.clear();  // dead: it has no users
   }
+}
+
+/// Removes all nodes that contribute to no store.
+void drop_unread(tile::TileProgram& p) {
+  const std::vector<bool> needed = p.needed();
+  p.rebuild([&](std::size_t i, tile::Node n) { return needed[i] ? p.add(std::move(n)) : -1; });
 }
 
 /// Lowers one block graph to a tile program; see lower_block(). `value_[t]` is the node that computes tensor t.

@@ -1,7 +1,12 @@
-#include "lower/lower_permute.hpp"
-
+// Permutes the dimensions of a tile inside a tile program without moving data: replaces the operators that compute
+// the tile by permuted copies, down to the loads, which read the same memory with permuted strides.
+//
+// - If the tile is also read in its original order, its operators run twice.
+// - A reduction is stored unpermuted, and a `permute` node reads it in the other order. The same holds for a matmul
+//   if the permutation would move its rows or columns to a batch dimension.
 #include <algorithm>
 
+#include "lower/lower.hpp"
 #include "lower/views.hpp"
 
 namespace zellige::lower {
@@ -93,11 +98,6 @@ class Permuting {
 int lower_permute(tile::TilePrograms& whole, tile::TileProgram& p, int value, const std::vector<int>& dims,
                   const target::Target& target) {
   return Permuting(whole, p, dims, target).run(value);
-}
-
-void drop_unread(tile::TileProgram& p) {
-  const std::vector<bool> needed = p.needed();
-  p.rebuild([&](std::size_t i, tile::Node n) { return needed[i] ? p.add(std::move(n)) : -1; });
 }
 
 }  // namespace zellige::lower
