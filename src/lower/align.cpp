@@ -13,6 +13,11 @@
 namespace zellige::lower {
 namespace {
 
+/// A copy of tensor `from` into tensor `into`, whose rows are padded.
+struct LineCopy {
+  int from = -1, into = -1;
+};
+
 constexpr std::int64_t min_async_bytes = 4;  // the narrowest cp.async
 /// Minimum number of times an operand is read for a copy to pay if cp.async can read it 4 or 8 bytes at a time.
 constexpr std::int64_t often = 4;
@@ -61,8 +66,8 @@ bool worth_a_copy(const tile::TilePrograms& program, const tile::TileProgram& p,
   return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
 }
 
-}  // namespace
-
+/// Returns whether every row of the tensor or view starts at a multiple of `bytes` from the start of its memory. Rows
+/// run along the contiguous dimension. Returns true if the strides are not yet chosen.
 bool lines_begin_at(const tile::TilePrograms& program, int tensor, std::int64_t bytes) {
   const graph::KernelTensor& t = program.tensors[tensor];
   if (t.strides.empty()) return true;
@@ -78,7 +83,8 @@ bool lines_begin_at(const tile::TilePrograms& program, int tensor, std::int64_t 
   return true;
 }
 
-tile::TileProgram copy_lines(const tile::TilePrograms& program, LineCopies copies, const std::string& name) {
+/// Returns the kernel NAME_copy, which makes all the given copies of tensors.
+tile::TileProgram copy_lines(const tile::TilePrograms& program, std::vector<LineCopy> copies, const std::string& name) {
   // Constant inputs first: they may be copied before earlier kernels have ended.
   std::stable_partition(copies.begin(), copies.end(),
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
@@ -119,7 +125,11 @@ tile::TileProgram copy_lines(const tile::TilePrograms& program, LineCopies copie
   return p;
 }
 
-int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times, LineCopies& copies,
+/// Returns the tensor that a matmul, which reads each element `times` times, should read instead of its operand `tensor`:
+/// `tensor` itself if its rows are aligned, if its strides are not yet chosen, or if a copy would not pay. Otherwise a
+/// tensor whose rows are padded to a multiple of 16 bytes; adds the copy to `copies`, unless the program has it already.
+/// `name` is the kernel's, for a note.
+int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times, std::vector<LineCopy>& copies,
                     const std::string& name, const target::Target& target) {
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
@@ -151,8 +161,11 @@ int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times,
   return to;
 }
 
-LineCopies align_operands(tile::TilePrograms& program, tile::TileProgram& p, const target::Target& target) {
-  LineCopies copies;
+}  // namespace
+
+std::optional<tile::TileProgram> align_operands(tile::TilePrograms& program, tile::TileProgram& p,
+                                                const target::Target& target) {
+  std::vector<LineCopy> copies;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const tile::Node n = p.nodes[i];
     if (n.kind != tile::NodeKind::load || tile::number_of(n) >= 0) continue;
@@ -168,7 +181,8 @@ LineCopies align_operands(tile::TilePrograms& program, tile::TileProgram& p, con
     p.nodes[i].name = program.tensors[to].name;
     for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].view.cuts[d].offset -= starts[d];
   }
-  return copies;
+  if (copies.empty()) return std::nullopt;
+  return copy_lines(program, std::move(copies), p.name);
 }
 
 }  // namespace zellige::lower

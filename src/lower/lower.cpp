@@ -96,8 +96,8 @@ class Lowering {
       }
       kernel = lower_block(program_, op, next_name(), target_);
     }
-    if (const LineCopies copies = align_operands(program_, kernel, target_); !copies.empty())
-      program_.kernels.push_back(copy_lines(program_, copies, kernel.name));
+    if (std::optional<tile::TileProgram> copies = align_operands(program_, kernel, target_))
+      program_.kernels.push_back(*std::move(copies));
     program_.kernels.push_back(std::move(kernel));
   }
 
