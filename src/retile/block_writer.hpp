@@ -43,4 +43,12 @@ class BlockWriter {
   std::set<std::string> names_{""};
 };
 
+/// Inserts casts into the block graph of the custom operator number `op`, some of whose operands or results have become f32
+/// because they hold partial results (retile.hpp), so that it rounds the same values to the same dtypes as before. Requires
+/// that the graph's tensors have their new dtypes already, and the tiles of the block graph their old ones.
+///
+/// A block rounds only in casts, at the operands of a matmul, and at stores. So the operands of a matmul are cast to the
+/// dtypes that they had before, and a stored value to the dtype of its tensor.
+void widen(graph::KernelGraph&, int op);
+
 }  // namespace zellige::retile

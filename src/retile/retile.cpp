@@ -5,8 +5,8 @@
 
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
+#include "retile/block_writer.hpp"
 #include "retile/relation.hpp"
-#include "retile/widen.hpp"
 
 namespace zellige::retile {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/view.hpp"
-#include "retile/widen.hpp"
+#include "retile/block_writer.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::rewrite {
