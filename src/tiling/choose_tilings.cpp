@@ -7,7 +7,6 @@
 #include "graph/error.hpp"
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
-#include "tiling/neighbours.hpp"
 
 namespace zellige::tiling {
 namespace {

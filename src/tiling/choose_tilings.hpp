@@ -11,6 +11,7 @@
 // own tiling.
 #pragma once
 #include "plan/estimate.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::tiling {
 
@@ -46,5 +47,11 @@ struct RankedTilings {
 /// `maximum` plans with those other tilings whose estimated times are least. Tilings that do not fit the target, and plans that the
 /// verifier rejects, are omitted. Throws Rejected if the verifier rejects all plans.
 RankedTilings ranked(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int maximum);
+
+/// Returns at most `maximum` tilings of the graph that differ in custom operator number `which` of its tiling (other grids,
+/// loops and numbers of threads) and fit the target, each with its expected time in microseconds, the least first. All of
+/// them are proved to compute the same.
+std::vector<std::pair<double, retile::Tiling>> neighbours(const graph::KernelGraph&, std::size_t which,
+                                                          const target::Target&, std::size_t maximum);
 
 }  // namespace zellige::tiling

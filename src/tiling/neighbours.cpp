@@ -1,11 +1,10 @@
-#include "tiling/neighbours.hpp"
-
 #include <algorithm>
 #include <optional>
 
 #include "graph/error.hpp"
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
+#include "tiling/choose_tilings.hpp"
 
 namespace zellige::tiling {
 namespace {
