@@ -42,13 +42,6 @@ class CopyLowering {
  private:
   const graph::Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// Returns a program without operators, for steps[d] tiles along dimension d of the result, one per block.
-  tile::TileProgram program(const graph::Shape& steps, std::int64_t threads) const {
-    tile::TileProgram p;
-    p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {threads, 1, 1};
-    return p;
-  }
-
   /// Adds a load of a tile of `tensor` to `p`; returns its node.
   int load(tile::TileProgram& p, int tensor, tile::TileView view) const {
     view.move(program_.starts(tensor));
@@ -61,24 +54,16 @@ class CopyLowering {
     p.add(std::move(n));
   }
 
-  static constexpr std::int64_t copied = 2048;  // elements that a block copies
-
-  /// Returns the shape of tiles of at most `elements` elements for a tensor of shape `extent`. A tile is filled from
-  /// the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
-  graph::Shape tile_of(const graph::Shape& extent, std::int64_t elements) const {
+  /// Returns the shape of the tiles that a block copies, of at most 2048 elements, of a tensor of shape `extent`. A tile is
+  /// filled from the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
+  static graph::Shape tile_of(const graph::Shape& extent) {
+    std::int64_t elements = 2048;
     graph::Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       tile[d] = even_tile(extent[d], elements);
       elements = std::max<std::int64_t>(1, elements / tile[d]);
     }
     return tile;
-  }
-
-  /// Returns the number of tiles along each dimension.
-  static graph::Shape steps_of(const graph::Shape& extent, const graph::Shape& tile) {
-    graph::Shape steps(extent.size());
-    for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = tile::ceil_div(extent[d], tile[d]);
-    return steps;
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
@@ -128,8 +113,11 @@ class CopyLowering {
   /// an index per row, or only that of the first row. (`extent` is a copy: views reallocate the tensors.)
   tile::TileProgram box(int from, int to, int table, int dim, graph::Shape extent, std::int64_t start,
                         int numbers = -1) const {
-    const graph::Shape tile = tile_of(extent, copied), steps = steps_of(extent, tile);
-    tile::TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
+    const graph::Shape tile = tile_of(extent);
+    graph::Shape steps;  // tiles along each dimension
+    for (std::size_t d = 0; d < extent.size(); ++d) steps.push_back(tile::ceil_div(extent[d], tile[d]));
+    tile::TileProgram p;
+    p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {graph::size(tile) <= 1024 ? 128 : 256, 1, 1};
     const tile::TileView s = tile::TileView::over_grid(extent, tile, steps);
     tile::TileView in_table = s;
     if (numbers < 0) {
