@@ -7,43 +7,29 @@
 
 namespace zellige::emulate {
 
-using Stream = AccessLog::Stream;
-
 namespace {
 
-// Returns the counter for the wavefronts or sectors of accesses of the kind `stream`. The next counter in the
-// enumeration is for the ideal number, without conflicts.
-Counter cost(Stream stream) {
-  // In the order of the enumeration, which ends with `cp_async_source`.
-  static constexpr Counter counters[] = {Counter::global_load_sectors,    Counter::global_store_sectors,
-                                         Counter::shared_load_wavefronts, Counter::shared_store_wavefronts,
-                                         Counter::cp_async_wavefronts,    Counter::cp_async_sectors};
-  static_assert(std::size(counters) == std::size_t(Stream::cp_async_source) + 1);
-  return counters[std::size_t(stream)];
-}
-
-bool is_global(Stream s) {
-  return s == Stream::global_load || s == Stream::global_store || s == Stream::cp_async_source;
+bool is_global(Counter cost) {
+  return cost == Counter::global_load_sectors || cost == Counter::global_store_sectors ||
+         cost == Counter::cp_async_sectors;
 }
 
 // Adds the wavefronts (actual and ideal) of a warp's access to shared memory. `width`: bytes per lane; `lanes`: mask of
 // the active lanes; `offsets`: byte offset per lane.
-void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
-                  Counters& counters) {
+void count_shared(Counter cost, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets, Counters& counters) {
   std::uint32_t at[32];
   bool active[32];
   for (unsigned l = 0; l < 32; ++l) {
     active[l] = lanes >> l & 1;
     at[l] = active[l] ? std::uint32_t(offsets[l]) : 0;
   }
-  const Counter c = cost(stream);
-  const unsigned passes = wavefronts(at, active, 32, int(width), stream == Stream::shared_load);
-  counters[c] += passes;
-  counters[Counter(unsigned(c) + 1)] += std::min(passes, ideal_wavefronts(active, 32, int(width)));
+  const unsigned passes = wavefronts(at, active, 32, int(width), cost == Counter::shared_load_wavefronts);
+  counters[cost] += passes;
+  counters[Counter(unsigned(cost) + 1)] += std::min(passes, ideal_wavefronts(active, 32, int(width)));
 }
 
 // Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory. `addresses`, `bytes`: per lane.
-void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
+void count_global(Counter cost, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
                   Counters& counters) {
   std::uint64_t sector[32];
   std::uint32_t touched[32];  // mask of the bytes touched in each sector
@@ -60,24 +46,23 @@ void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addre
   }
   unsigned distinct = 0;
   for (unsigned i = 0; i < sectors; ++i) distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
-  const Counter c = cost(stream);
-  counters[c] += sectors;
-  counters[Counter(unsigned(c) + 1)] += (distinct + 31) / 32;
+  counters[cost] += sectors;
+  counters[Counter(unsigned(cost) + 1)] += (distinct + 31) / 32;
 }
 
 }  // namespace
 
-AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width) {
+AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Counter cost, unsigned width) {
   if (touched_.size() * 2 >= table_.size()) {
     std::vector<Place> old(table_.size() * 2);
     old.swap(table_);
     std::vector<std::uint32_t> slots;
     slots.swap(touched_);
-    for (std::uint32_t s : slots) find(old[s].site, old[s].stream, old[s].width) = std::move(old[s]);
-    return find(site, stream, width);
+    for (std::uint32_t s : slots) find(old[s].site, old[s].cost, old[s].width) = std::move(old[s]);
+    return find(site, cost, width);
   }
   Place& place = table_[slot];
-  place.site = site, place.stream = stream, place.width = std::uint8_t(width);
+  place.site = site, place.cost = cost, place.width = std::uint8_t(width);
   touched_.push_back(std::uint32_t(slot));
   return place;
 }
@@ -93,10 +78,10 @@ std::uint32_t AccessLog::fresh() {
 void AccessLog::complete(Place& place, unsigned position, Counters& counters) {
   const std::uint32_t id = place.open[position];
   const Group& group = groups_[id];
-  if (is_global(place.stream))
-    count_global(place.stream, group.lanes, group.address, group.bytes, counters);
+  if (is_global(place.cost))
+    count_global(place.cost, group.lanes, group.address, group.bytes, counters);
   else
-    count_shared(place.stream, place.width, group.lanes, group.address, counters);
+    count_shared(place.cost, place.width, group.lanes, group.address, counters);
   free_.push_back(id);
   place.open[position] = none;
   // Lanes execute in order, so executions complete in order: if the last one is complete, all are.

@@ -13,23 +13,14 @@ namespace zellige::emulate {
 /// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that they form.
 class AccessLog {
  public:
-  /// Kind of a memory access; it selects the counters that the access increments.
-  enum class Stream : std::uint8_t {
-    global_load,
-    global_store,
-    shared_load,
-    shared_store,
-    cp_async_write,
-    cp_async_source
-  };
-
-  /// Adds the access of lane `lane` at the code address `site`. `stream`: kind of access. `address`: byte
-  /// offset in shared memory, or global address. `width`: bytes per lane of the instruction; `bytes`: bytes
-  /// that this lane accesses, at most `width`. `lanes_expected`: mask of the lanes that execute the
-  /// instruction. When all of them have, its wavefronts or sectors are added to `counters`.
-  void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address, unsigned bytes,
+  /// Adds the access of lane `lane` at the code address `site`. `cost`: the counter of the wavefronts or sectors of this
+  /// kind of access; the next one is for the ideal number, without conflicts. `address`: byte offset in shared memory, or
+  /// global address. `width`: bytes per lane of the instruction; `bytes`: bytes that this lane accesses, at most `width`.
+  /// `lanes_expected`: mask of the lanes that execute the instruction. When all of them have, its wavefronts or sectors
+  /// are added to `counters`.
+  void add(std::uintptr_t site, Counter cost, unsigned width, unsigned lane, std::uint64_t address, unsigned bytes,
            std::uint32_t lanes_expected, Counters& counters) {
-    Place& place = find(site, stream, width);
+    Place& place = find(site, cost, width);
     const std::uint32_t n = place.done[lane]++;
     const unsigned position = unsigned(n - place.retired);
     if (position >= place.open.size()) place.open.push_back(fresh());
@@ -55,7 +46,7 @@ class AccessLog {
   /// A place in the code with an access, and its executions since the last flush.
   struct Place {
     std::uintptr_t site = 0;  // return address; 0: this slot of the hash table is free
-    Stream stream{};
+    Counter cost{};
     std::uint8_t width = 0;
     std::uint32_t retired = 0;    // completed executions that are removed from `open`
     std::uint32_t done[32] = {};  // number of executions per lane
@@ -65,15 +56,15 @@ class AccessLog {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   /// Returns the entry of the hash table for a code address, kind of access and width; inserts it if it is new.
-  Place& find(std::uintptr_t site, Stream stream, unsigned width) {
-    std::size_t slot = (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
+  Place& find(std::uintptr_t site, Counter cost, unsigned width) {
+    std::size_t slot = (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(cost) * 37 ^ width) & (table_.size() - 1);
     for (;; slot = (slot + 1) & (table_.size() - 1)) {
       Place& place = table_[slot];
-      if (place.site == site && place.stream == stream && place.width == width) return place;
-      if (!place.site) return insert(slot, site, stream, width);
+      if (place.site == site && place.cost == cost && place.width == width) return place;
+      if (!place.site) return insert(slot, site, cost, width);
     }
   }
-  Place& insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width);
+  Place& insert(std::size_t slot, std::uintptr_t site, Counter cost, unsigned width);
   std::uint32_t fresh();                                // returns the index of an empty group
   void complete(Place&, unsigned position, Counters&);  // counts a group and frees it
   void flush_all(Counters&);

@@ -12,7 +12,6 @@ namespace zellige::emulate {
 namespace {
 
 using Kind = Finding::Kind;
-using Stream = AccessLog::Stream;
 using What = Clash::What;
 
 alignas(16) thread_local unsigned char sink[16];  // a rejected write goes here, and no one reads it
@@ -102,12 +101,12 @@ inline bool access(Fiber& f, Place p, unsigned bytes, Site site) {
   if (p.region->space == Space::shared) {
     if (!check_shared<writes>(f, f, p, bytes, site)) return false;
     ++b.counters[by_width(writes ? Counter::shared_store_1 : Counter::shared_load_1, bytes)];
-    f.its_warp->log.add(site.address, writes ? Stream::shared_store : Stream::shared_load, bytes, f.lane,
-                        std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
+    f.its_warp->log.add(site.address, writes ? Counter::shared_store_wavefronts : Counter::shared_load_wavefronts, bytes,
+                        f.lane, std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
   } else {
     check_global<writes>(f, p, bytes, writes ? "writes" : "reads", site);
     ++b.counters[by_width(writes ? Counter::global_store_1 : Counter::global_load_1, bytes)];
-    f.its_warp->log.add(site.address, writes ? Stream::global_store : Stream::global_load, bytes, f.lane,
+    f.its_warp->log.add(site.address, writes ? Counter::global_store_sectors : Counter::global_load_sectors, bytes, f.lane,
                         reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
   }
   return true;
@@ -226,7 +225,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
       b.cluster.global_reads.begin(src.p, valid, b.actor(f, site.address));
       watched = true;
     }
-    f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
+    f.its_warp->log.add(site.address, Counter::cp_async_sectors, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
                         valid, awaited(f), b.counters);
   }
   b.counters[Counter::cp_async_source_bytes] += valid;
@@ -253,7 +252,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   copy.valid = std::uint8_t(valid);
   std::memcpy(copy.data, from, valid);
   std::memset(copy.data + valid, 0, bytes - valid);
-  f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
+  f.its_warp->log.add(site.address, Counter::cp_async_wavefronts, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
 
 void cp_async_commit(Thread& t) {
