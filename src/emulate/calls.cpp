@@ -141,11 +141,10 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
 }
 
 // Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_as or write_as), each as an
-// access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to
-// the counters `passes` and `ideal`.
-template <class Row>
-void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
-                 Row (*access)(Thread&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {
+// access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to the
+// counter `passes`, and to the next one, which is for the ideal number.
+template <class Row, Row (*access)(Thread&, unsigned lane, Place, unsigned bytes), Counter passes>
+void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe) {
   Block& b = *fiber(t).home;
   for (unsigned m = 0; m < matrices; ++m) {
     std::uint32_t at[8];
@@ -155,16 +154,8 @@ void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
       at[i] = std::uint32_t(rows[row].p - b.memory);
     }
     b.counters[passes] += wavefronts(at, nullptr, 8, 16);
-    ++b.counters[ideal];
+    ++b.counters[Counter(unsigned(passes) + 1)];
   }
-}
-
-void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
-  matrix_rows(t, rows, matrices, safe, read_as, Counter::ldmatrix_wavefronts, Counter::ldmatrix_wavefronts_ideal);
-}
-
-void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
-  matrix_rows(t, rows, matrices, safe, write_as, Counter::stmatrix_wavefronts, Counter::stmatrix_wavefronts_ideal);
 }
 
 void poisoned(Thread& t) {
@@ -337,14 +328,14 @@ const Engine& engine() {
     Engine all = {.read = read,
                   .write = write,
                   .shared = shared,
-                  .read_rows = read_rows,
+                  .read_rows = matrix_rows<const void*, read_as, Counter::ldmatrix_wavefronts>,
                   .read_as = read_as,
                   .write_as = write_as,
                   .cp_async = cp_async,
                   .cp_async_commit = cp_async_commit,
                   .cp_async_wait = cp_async_wait,
                   .fail = fail_at,
-                  .write_rows = write_rows,
+                  .write_rows = matrix_rows<void*, write_as, Counter::stmatrix_wavefronts>,
                   .poisoned = poisoned,
                   .async = &async_engine(),
                   .atomic_increment = atomic_increment,
