@@ -227,7 +227,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
     return;
   }
   const std::size_t at = std::size_t(dst.p - b.memory);
-  Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), *dst.region);
+  Clash c = b.shadow.write(at, bytes, b.actor(f, site.address), *dst.region, SharedShadow::By::cp_async);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   b.mbarriers.spare(f, at, bytes, "copies by cp.async into", site);

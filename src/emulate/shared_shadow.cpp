@@ -147,12 +147,15 @@ Clash SharedShadow::unordered_write(const Cell& cell, const Actor& a, bool by_pr
   return {};
 }
 
-Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, As as, bool by_proxy, bool in_flight) {
+// Records a write by the asynchronous proxy with time 0. Every later access counts as ordered after time 0, so that
+// SharedShadow reports no race of a later access with this write; AsyncShadow checks for these races.
+Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as, By by) {
+  const bool by_proxy = by == By::proxy;
   const Clash clash = each(at, bytes, [&](Cell& cell) {
     const Clash found = first_of(unordered_write(cell, a, by_proxy), unordered_read(cell, a));
     set_writer(cell, a, by_proxy ? 0 : a.epoch, as.region);
     cell.arrangement = as.arrangement;
-    cell.in_flight = in_flight;
+    cell.in_flight = by == By::cp_async;
     return found;
   });
   if (Cell& whole = granules_[at / 16]; bytes == 16 && whole.split != Split::none) {  // now the smaller cells are equal
@@ -174,14 +177,6 @@ Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) 
   });
 }
 
-Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  return write_cells(at, bytes, a, as, false, false);
-}
-
-Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  return write_cells(at, bytes, a, as, false, true);
-}
-
 // The issuing thread waits for the copy. Accesses between issue and completion have been reported as races.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
@@ -194,12 +189,6 @@ void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uin
 Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   return each(at, bytes,
               [&](Cell& cell) { return cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, true); });
-}
-
-// Records the write with time 0. Every later access counts as ordered after time 0, so that SharedShadow reports no
-// race of a later access with this write; AsyncShadow checks for these races.
-Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
-  return write_cells(at, bytes, a, region, true, false);
 }
 
 const SharedShadow::Cell& SharedShadow::cell_at(std::size_t at) const {

@@ -33,14 +33,16 @@ class SharedShadow {
   /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// Record and check a thread's read or write of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the tensor
-  /// and layout of the access. Return the conflict with an earlier access, if any.
-  Clash read(std::size_t at, unsigned bytes, const Actor&, As);
-  Clash write(std::size_t at, unsigned bytes, const Actor&, As);
+  /// What makes a write: a thread by itself, its cp.async, or the asynchronous proxy (TMA, bulk copies).
+  enum class By : std::uint8_t { thread, cp_async, proxy };
 
-  /// Records and checks a cp.async when it is issued. From then until its completion (land), every access to
-  /// its bytes is a race. Returns the conflict with an earlier access, if any.
-  Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
+  /// Record and check a read or write of 1, 2, 4, 8 or 16 aligned bytes at byte offset `at`. As: the tensor and layout of
+  /// the access. Return the conflict with an earlier access, if any. A cp.async begins its write when it is issued: until
+  /// its completion (land), every access to its bytes is a race. A write by the asynchronous proxy also conflicts with an
+  /// earlier ordinary write that has not passed a fence to the proxy.
+  Clash read(std::size_t at, unsigned bytes, const Actor&, As);
+  Clash write(std::size_t at, unsigned bytes, const Actor&, As, By = By::thread);
+
   /// Records the completion of a cp.async. From here on, its write counts as made by the actor, the issuing
   /// thread, through the tensor with the id `region`.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
@@ -49,10 +51,6 @@ class SharedShadow {
   /// that nothing has written, or an earlier ordinary write that is not ordered before the read or has not
   /// passed a fence to the asynchronous proxy. AsyncShadow finds conflicts between asynchronous operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
-  /// Checks and records a write by the asynchronous proxy through the tensor with the id `region`. Returns
-  /// the conflict, if any: an earlier ordinary access that is not ordered before the write, or an earlier
-  /// ordinary write that has not passed a fence to the asynchronous proxy.
-  Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
   /// Returns the id of the tensor through which the byte was last written (tensors may overlap); 0 if none.
   std::uint16_t region_at(std::size_t at) const;
   /// Returns the Clash (conflict) for an access to the byte through a tensor other than the one through which
@@ -91,9 +89,6 @@ class SharedShadow {
   void split(std::size_t granule);           // replaces a 16-byte cell by eight 2-byte cells
   void split_to_bytes(std::size_t granule);  // replaces the cells of 16 bytes by one for each byte
   Cell copy_of(const Cell&);                 // with a record of its own of several reads
-  /// Checks and records a write. `by_proxy`: the asynchronous proxy writes, at time 0; `in_flight`: the write is that of
-  /// a cp.async, which only now begins.
-  Clash write_cells(std::size_t at, unsigned bytes, const Actor&, As, bool by_proxy, bool in_flight);
   void add_read(Cell&, const Actor&);
   static void set_writer(Cell& cell, const Actor& a, std::uint32_t epoch, std::uint16_t region) {
     cell.write_epoch = epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;

@@ -119,7 +119,7 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
     const std::uint32_t op = cluster.add(
         {load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0, AsyncOp::never, &there, bar});
     for (const std::uint32_t p : *places)
-      if (const Clash c = first_of(there.shadow.proxy_write(p, load.chunk, a, region->id),
+      if (const Clash c = first_of(there.shadow.write(p, load.chunk, a, region->id, SharedShadow::By::proxy),
                                    there.async.write_by(op, p, a, cluster.ops)))
         clash(f, f.index, {there.memory + p, region}, load.chunk, load.verb, site, c);
     for (const auto source : load.sources) cluster.global_reads.add(source.data(), source.size(), op, a, cluster.ops);

@@ -189,7 +189,7 @@ TEST(Shadow, CopiesInFlightBelongToNobody) {
   SharedShadow shadow;
   shadow.reset(64);
   Clocks clocks;
-  EXPECT_FALSE(shadow.begin(16, 16, clocks.actor(3, 1), 1));
+  EXPECT_FALSE(shadow.write(16, 16, clocks.actor(3, 1), 1, SharedShadow::By::cp_async));
   EXPECT_EQ(shadow.read(18, 2, clocks.actor(3, 2), 1).what, Clash::What::in_flight);
   EXPECT_EQ(shadow.write(20, 4, clocks.actor(3, 3), 1).what, Clash::What::in_flight);
   shadow.land(16, 16, clocks.actor(3, 1), 1);
