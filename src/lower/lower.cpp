@@ -126,8 +126,7 @@ class Lowering {
     const graph::KernelOp& op = graph_.ops[i];
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<tile::TileProgram> kernels =
-        graph::is_view(op.kind) ? lower_view(program_, op, name, target_) : lower_copies(program_, op, name, target_);
+    std::vector<tile::TileProgram> kernels = lower_copies(program_, op, name, target_);
     if (op.kind == graph::OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())

@@ -17,8 +17,10 @@ tile::TilePrograms lower(const graph::KernelGraph&, const target::Target&);
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.
 tile::TileProgram lower_block(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
                               const target::Target&);
-/// Returns the tile programs of an operator that copies (concat, split, gather, scatter, slice_scatter); their names are
-/// `name`, `name`_1 and so on. May add tensors and views to the program. Throws Fault for an operator that computes.
+/// Returns the tile programs of an operator that views (permute, reshape, slice, expand) or copies (concat, split, gather,
+/// scatter, slice_scatter); their names are `name`, `name`_1 and so on. May add tensors and views to the program. A view has
+/// none if strides express it and its result needs no memory of its own; the result is then one of the program's views.
+/// Throws Fault for an operator that computes.
 std::vector<tile::TileProgram> lower_copies(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
                                             const target::Target&);
 
@@ -39,16 +41,9 @@ std::vector<int> lower_operands(const tile::TilePrograms&, tile::TileProgram&, i
 /// dimensions of extent 1. The nodes that compute `value` may lose their readers.
 int lower_permute(tile::TilePrograms& whole, tile::TileProgram&, int value, const std::vector<int>& dims,
                   const target::Target&);
-/// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
-/// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
-/// kernels that copy.
-std::vector<tile::TileProgram> lower_view(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
-                                          const target::Target&);
 /// Returns the tile size along a dimension of this extent. The maximum is `limit` or the extent, whichever is less.
 /// Returns the largest divisor of the extent that is at most the maximum and more than half of it, if there is one.
 /// Otherwise returns the size with which all tiles are equal but the last, which is shorter.
 std::int64_t even_tile(std::int64_t extent, std::int64_t limit);
-/// Returns a tile program that copies tensor `from` into tensor `to`, which has the same shape.
-tile::TileProgram lower_copy(tile::TilePrograms&, int from, int to, const std::string& name, const target::Target&);
 
 }  // namespace zellige::lower

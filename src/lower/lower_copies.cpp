@@ -13,17 +13,29 @@ namespace {
 
 using graph::KernelOp;
 
-/// Lowers one operator that copies to tile programs; see lower_copies(). Their grids are one-dimensional, so that CUDA's
-/// limits of grid.y and grid.z do not apply: div and mod of a Cut compute the tile index per dimension.
+/// Returns the shape of the tiles that a block copies, of at most 2048 elements, of a tensor of shape `extent`. A tile is
+/// filled from the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
+graph::Shape tile_of(const graph::Shape& extent) {
+  std::int64_t elements = 2048;
+  graph::Shape tile(extent.size(), 1);
+  for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
+    tile[d] = even_tile(extent[d], elements);
+    elements = std::max<std::int64_t>(1, elements / tile[d]);
+  }
+  return tile;
+}
+
+/// Lowers one operator that views or copies to tile programs of one name; see lower_copies(). Their grids are
+/// one-dimensional, so that CUDA's limits of grid.y and grid.z do not apply: div and mod of a Cut compute the tile index per
+/// dimension.
 class CopyLowering {
  public:
   CopyLowering(tile::TilePrograms& program, const KernelOp& op, const std::string& name, const target::Target& target)
       : program_(program), op_(op), name_(name), target_(target) {}
 
-  tile::TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
-
   /// Returns the operator's tile programs in launch order.
   std::vector<tile::TileProgram> run() {
+    if (graph::is_view(op_.kind)) return view();
     switch (op_.kind) {
       case graph::OpKind::concat:
       case graph::OpKind::split:
@@ -41,6 +53,7 @@ class CopyLowering {
 
  private:
   const graph::Shape& shape(int tensor) const { return program_.shape(tensor); }
+  tile::TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
 
   /// Adds a load of a tile of `tensor` to `p`; returns its node.
   int load(tile::TileProgram& p, int tensor, tile::TileView view) const {
@@ -48,22 +61,43 @@ class CopyLowering {
     return p.add(program_.access(tile::NodeKind::load, tensor, std::move(view)));
   }
 
-  void store(tile::TileProgram& p, int value, int tensor, tile::TileView view) const {
-    tile::Node n = program_.access(tile::NodeKind::store, tensor, std::move(view));
-    n.in = {value}, n.shape = p.nodes[value].shape;
-    p.add(std::move(n));
-  }
-
-  /// Returns the shape of the tiles that a block copies, of at most 2048 elements, of a tensor of shape `extent`. A tile is
-  /// filled from the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
-  static graph::Shape tile_of(const graph::Shape& extent) {
-    std::int64_t elements = 2048;
-    graph::Shape tile(extent.size(), 1);
-    for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
-      tile[d] = even_tile(extent[d], elements);
-      elements = std::max<std::int64_t>(1, elements / tile[d]);
+  std::vector<tile::TileProgram> view() const {
+    const int from = op_.inputs[0], to = op_.outputs[0];
+    if (program_.memory_of(from) == to) return {};  // the operand was computed in the result's memory
+    const graph::Shape result = program_.tensors[to].shape, operand = program_.shape(from);
+    const std::string label = program_.tensors[to].name;
+    const graph::KernelTensor& t = program_.tensors[from];
+    const graph::Strides padded = selection::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                                                            graph::elements_in(target_.access_bytes, t.dtype));
+    // A reshape may be a view only if its operand has no padding between rows.
+    const bool dense = op_.kind == graph::OpKind::reshape && t.strides.empty() &&
+                       !graph::viewed(op_.kind, op_.attributes, t.shape, padded, result);
+    settle_strides(program_, from, dense, target_);
+    auto seen =
+        graph::viewed(op_.kind, op_.attributes, operand, program_.tensors[from].strides, result, program_.starts(from));
+    // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
+    const bool declared = !program_.tensors[to].strides.empty();
+    const bool own = declared || std::ranges::count(program_.outputs, to) > 0;
+    std::vector<tile::TileProgram> kernels;
+    int base = from;
+    if (!seen) {
+      program_.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied", label,
+                                          graph::name(op_.kind), program_.tensors[from].name, graph::to_string(operand),
+                                          graph::to_string(result)));
+      if (op_.kind == graph::OpKind::reshape && !declared && own) {  // one copy, into a view of the result
+        settle_strides(program_, to, true, target_);
+        const graph::Shape starts(operand.size(), 0);
+        return {copy(from, new_view(program_, to, operand, graph::row_major(operand), starts, label + "_view"))};
+      }
+      base = add_tensor(program_, program_.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
+      kernels.push_back(copy(from, base));
+      seen = graph::viewed(op_.kind, op_.attributes, operand, graph::row_major(operand), result);
     }
-    return tile;
+    if (own)
+      kernels.push_back(copy(new_view(program_, base, result, seen->steps, seen->starts, label + "_view"), to));
+    else
+      make_view(program_, to, base, result, seen->steps, seen->starts);
+    return kernels;
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
@@ -78,7 +112,6 @@ class CopyLowering {
       const graph::Shape extent = shape(parts[i]);
       const int whole = split ? op_.inputs[0] : op_.outputs[0];
       kernels.push_back(box(split ? whole : parts[i], split ? parts[i] : whole, whole, dim, extent, start));
-      if (i > 0) kernels.back().name += fmt::format("_{}", i);
       if (start <= kernel::max_int32) {  // the parameter is an int
         kernels.back().part_begin = start;
         for (tile::Node& n : kernels.back().nodes)
@@ -120,19 +153,20 @@ class CopyLowering {
     p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {graph::size(tile) <= 1024 ? 128 : 256, 1, 1};
     const tile::TileView s = tile::TileView::over_grid(extent, tile, steps);
     tile::TileView in_table = s;
-    if (numbers < 0) {
-      in_table.cuts[dim].offset = start;
-      store(p, load(p, from, from == table ? in_table : s), to, to == table ? in_table : s);
-      return p;
+    if (numbers < 0) in_table.cuts[dim].offset = start;
+    const bool rows = numbers >= 0 && shape(numbers)[0] == extent[0] && shape(numbers) != graph::Shape{1};
+    int number = -1;
+    if (numbers >= 0) {
+      graph::Shape one(extent.size(), 1);
+      if (rows) one[0] = extent[0];
+      const int seen = seen_as(program_, numbers, one, target_);
+      number = load(p, seen, tile::TileView::over_grid(one, tile, steps));
     }
-    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != graph::Shape{1};
-    graph::Shape one(extent.size(), 1);
-    if (rows) one[0] = extent[0];
-    const int seen = seen_as(program_, numbers, one, target_);
-    const int number = load(p, seen, tile::TileView::over_grid(one, tile, steps));
     if (rows) in_table.cuts[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
     const int value = load(p, from, from == table ? in_table : s);
-    store(p, value, to, to == table ? in_table : s);
+    p.add(program_.access(tile::NodeKind::store, to, to == table ? in_table : s));
+    p.nodes.back().in = {value}, p.nodes.back().shape = p.nodes[value].shape;
+    if (number < 0) return p;
     tile::Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
     numbered.in.push_back(number);
     numbered.dim = dim, numbered.to = rows ? 1 : extent[dim];
@@ -151,18 +185,17 @@ class CopyLowering {
     const int rows = flat(op_.outputs[0], extent, following, false);
     kernels.push_back(box(table, rows, table, 0, extent, 0, numbers));
     for (tile::TileProgram& k : following) kernels.push_back(std::move(k));
-    return named(std::move(kernels));
+    return kernels;
   }
 
   /// Returns the result of an operator that overwrites a part of its first operand: a view of the operand or, if it has
   /// memory of its own, a copy, whose program it adds to `kernels`.
   int changed(std::vector<tile::TileProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
-    if (program_.tensors[y].memory < 0) {
+    if (program_.tensors[y].memory < 0)
       kernels.push_back(copy(old, y));
-    } else {
+    else
       make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old), y);
-    }
     return y;
   }
 
@@ -175,7 +208,7 @@ class CopyLowering {
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.inputs[2], extent, kernels, true);
     kernels.push_back(box(rows, table, table, 0, extent, 0, numbers));
-    return named(std::move(kernels));
+    return kernels;
   }
 
   /// Returns the programs of a slice_scatter: the slice of the table starts at a constant, or at an index in a tensor.
@@ -184,12 +217,6 @@ class CopyLowering {
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
     const int numbers = op_.inputs.size() > 2 ? op_.inputs[2] : -1;
     kernels.push_back(box(part, table, table, dim, shape(part), op_.attributes.start, numbers));
-    return named(std::move(kernels));
-  }
-
-  /// Returns the programs with _1, _2 ... appended to the names of all but the first.
-  static std::vector<tile::TileProgram> named(std::vector<tile::TileProgram> kernels) {
-    for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
 
@@ -201,15 +228,11 @@ class CopyLowering {
 
 }  // namespace
 
-tile::TileProgram lower_copy(tile::TilePrograms& program, int from, int to, const std::string& name,
-                             const target::Target& target) {
-  const KernelOp none;
-  return CopyLowering(program, none, name, target).copy(from, to);
-}
-
 std::vector<tile::TileProgram> lower_copies(tile::TilePrograms& program, const KernelOp& op, const std::string& name,
                                             const target::Target& target) {
-  return CopyLowering(program, op, name, target).run();
+  std::vector<tile::TileProgram> kernels = CopyLowering(program, op, name, target).run();
+  for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
+  return kernels;
 }
 
 }  // namespace zellige::lower
