@@ -4,23 +4,13 @@
 #include <map>
 
 #include "fuse/assemble.hpp"
+#include "retile/retile.hpp"
 
 namespace zellige::fuse {
 namespace {
 
 using retile::OpTiling;
 using retile::Tiling;
-
-/// Returns the numbers of the operators that a tiling is of: "0, 2".
-std::string numbers(const Tiling& t) {
-  std::string text;
-  for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);
-  return text.empty() ? "none" : text;
-}
-
-bool same_operators(const Tiling& a, const Tiling& b) {
-  return std::ranges::equal(a, b, {}, &OpTiling::op, &OpTiling::op);
-}
 
 /// Returns the group with the kernel whose matmul has the tile that operator number `t.op` of the file has.
 Group with_tile(const graph::KernelGraph& g, Group group, const OpTiling& t, const target::Target& target,
@@ -39,7 +29,7 @@ Declared declare(const graph::KernelGraph& g, std::vector<Group> groups, const s
                  const Tiling& tiling, const target::Target& target, candidate::CostCache& known) {
   Declared d{std::move(groups), tiling};
   const bool products = std::ranges::any_of(tiling, [](const OpTiling& t) { return t.product.has_value(); });
-  if (!products && same_operators(retile::tiling_of(assemble(g, d.groups).graph), tiling)) return d;
+  if (!products && numbers(retile::tiling_of(assemble(g, d.groups).graph)) == numbers(tiling)) return d;
 
   std::vector<Group> as_numbered = d.groups;
   for (std::size_t i = 0; i < left.size(); ++i)
@@ -60,7 +50,7 @@ Declared declare(const graph::KernelGraph& g, std::vector<Group> groups, const s
     d.groups[i] = with_tile(g, d.groups[i], t, target, known);
   }
   const Tiling before = retile::tiling_of(numbered.graph);
-  if (!same_operators(before, customs))
+  if (numbers(before) != numbers(customs))
     fail("graph {}: expected a tiling of its custom operators ({}), found one of {}", g.name, numbers(before),
          numbers(customs));
   // The custom operators of both graphs are in the same order; the second one has those of `left`, too.

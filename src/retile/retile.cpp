@@ -95,20 +95,21 @@ KernelGraph applied(const KernelGraph& g, const ExtentChange& step) {
 
 }  // namespace
 
+std::string numbers(const Tiling& t) {
+  std::string text;
+  for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);
+  return text.empty() ? "none" : text;
+}
+
 KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
   const Tiling given = tiling_of(g);
   for (const OpTiling& t : tiling)
     if (t.product)
       fail("{}: expected a grid and a loop of operator {}, found a matmul's tile", to_string(graph::Where{g.name}),
            t.op);
-  const auto ops = [](const Tiling& t) {
-    std::string text;
-    for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);
-    return text.empty() ? std::string("none") : text;
-  };
-  if (ops(given) != ops(tiling))
+  if (numbers(given) != numbers(tiling))
     fail("{}: expected a tiling of its custom operators ({}), found one of {}", to_string(graph::Where{g.name}),
-         ops(given), ops(tiling));
+         numbers(given), numbers(tiling));
   std::vector<ExtentChange> steps;
   for (std::size_t i = 0; i < given.size(); ++i) {
     for (int a = 0; a < 3; ++a)

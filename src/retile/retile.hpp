@@ -18,6 +18,9 @@ namespace zellige::retile {
 /// does not divide its tensor, or if the tiling's operators are not the graph's custom operators.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 
+/// Returns the numbers of the operators that a tiling is of: "0, 2".
+std::string numbers(const Tiling&);
+
 /// Returns the retiled graph, or nullopt in the cases in which retile() throws Error.
 std::optional<graph::KernelGraph> proved(const graph::KernelGraph&, const Tiling&);
 
