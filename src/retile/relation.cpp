@@ -58,6 +58,9 @@ struct RetiledOp {
     return std::gcd(extent(before, tensor, back), extent(after, tensor, back));
   }
   const Relation& of(std::size_t operand) const { return relations[op.inputs[operand]]; }
+  bool any(Kind kind) const {
+    return std::ranges::any_of(op.inputs, [&](int t) { return relations[t].kind == kind; });
+  }
   /// Returns whether the loop, of several iterations before or after retiling, splits the dimension `dim` of an input.
   bool iterates(int dim) const { return dim >= 0 && op.loop_dim == dim && (before.loop > 1 || after.loop > 1); }
 };
@@ -231,8 +234,8 @@ Relation reduced(const RetiledOp& o, int dim, std::int64_t to) {
 Relation linear(const RetiledOp& o) {
   Relation r;
   int sums = 0;
-  for (std::size_t i = 0; i < o.op.inputs.size(); ++i)
-    if (o.of(i).kind == Kind::sums) r = o.of(i), ++sums;
+  for (int t : o.op.inputs)
+    if (o.relations[t].kind == Kind::sums) r = o.relations[t], ++sums;
   const int x = o.op.inputs[0];
   bool fits = false;
   if (graph::is_elementwise(o.op.kind)) {
@@ -248,10 +251,9 @@ Relation linear(const RetiledOp& o) {
     fits = graph::size(o.before.tensors[x].shape) == graph::size(o.before.tensors[o.op.outputs[0]].shape);
   }
   if (!fits) o.refuse("its input would be a partial sum, in which it is not linear");
-  for (std::size_t i = 0; i < o.op.inputs.size(); ++i) {
-    const int t = o.op.inputs[i];
-    if (o.of(i).kind == Kind::parts) o.refuse("one operand is a partial sum, the other in parts");
-    if (o.of(i).kind == Kind::same && (!o.flat(t, r.back) || (r.loop && o.varies[t])))
+  for (int t : o.op.inputs) {
+    if (o.relations[t].kind == Kind::parts) o.refuse("one operand is a partial sum, the other in parts");
+    if (o.relations[t].kind == Kind::same && (!o.flat(t, r.back) || (r.loop && o.varies[t])))
       o.refuse("the factors of what is to be summed differ");
   }
   return r;
@@ -266,8 +268,8 @@ Relation accumulated(const RetiledOp& o) {
   const graph::ReductionRow& row = *graph::reduction_of(o.op.kind);
   if (row.rescales) {
     if (o.change.loop) o.refuse("it is rescaled after every iteration");
-    for (std::size_t i = 0; i < o.op.inputs.size(); ++i)
-      if (o.of(i).kind == Kind::sums || o.of(i).loop) o.refuse("it is rescaled after every iteration");
+    for (int t : o.op.inputs)
+      if (o.relations[t].kind == Kind::sums || o.relations[t].loop) o.refuse("it is rescaled after every iteration");
     if (row.along == graph::Along::then_last && (last || (o.of(1).kind == Kind::parts && o.of(1).back == 0)))
       o.refuse("it reduces the dimension of which the tile has a part");
     return met(o, o.op.inputs);
@@ -309,21 +311,16 @@ Relation accumulated(const RetiledOp& o) {
 
 /// Of any operator but an input or output.
 Relation computed(const RetiledOp& o) {
-  bool all_same = true, any_sums = false;
-  for (std::size_t i = 0; i < o.op.inputs.size(); ++i) {
-    all_same = all_same && o.of(i).kind == Kind::same;
-    any_sums = any_sums || o.of(i).kind == Kind::sums;
-  }
   if (graph::is_accumulator(o.op.kind)) return accumulated(o);
   if (o.op.kind == OpKind::reduction_max && o.change.loop) o.refuse("a running maximum is read after every iteration");
   if (o.op.kind == OpKind::mask) return masked(o);
-  if (all_same) return {};
+  if (!o.any(Kind::parts) && !o.any(Kind::sums)) return {};
   if (graph::reduces(o.op.kind) && !o.op.attributes.keepdim)
     o.refuse("it leaves dimensions out, and those of a part are not followed there");
   const bool one_sum = o.op.kind == OpKind::sum && o.op.attributes.sizes.empty();
   if (o.op.kind == OpKind::reduction || one_sum)
     return reduced(o, o.op.attributes.dim, o.op.kind == OpKind::sum ? 1 : o.op.attributes.to);
-  if (any_sums) return linear(o);
+  if (o.any(Kind::sums)) return linear(o);
   if (o.op.kind == OpKind::matmul) return o.op.inputs.size() > 2 ? biased(o, product(o)) : product(o);
   if (graph::is_elementwise(o.op.kind)) return met(o, o.op.inputs);
   if (o.op.kind == OpKind::permute) return permuted(o);
