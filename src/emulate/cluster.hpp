@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "emulate/block.hpp"
-#include "emulate/global_reads.hpp"
 
 namespace zellige::emulate {
 
