@@ -4,8 +4,6 @@
 #include <set>
 #include <tuple>
 
-#include "emulate/lines.hpp"
-
 namespace zellige::emulate {
 
 std::string_view name(Finding::Kind kind) {

@@ -1,5 +1,4 @@
-#include "emulate/lines.hpp"
-
+// Resolves return addresses in loaded libraries to source lines, by running addr2line.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
@@ -11,6 +10,8 @@
 #include <fstream>
 #include <map>
 #include <utility>
+
+#include "emulate/findings.hpp"
 
 namespace zellige::emulate {
 

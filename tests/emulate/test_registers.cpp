@@ -3,7 +3,7 @@
 #include <zellige/block/multiply.hpp>
 #include <zellige/tensor.hpp>
 
-#include "emulate/lines.hpp"
+#include "emulate/findings.hpp"
 #include "kernel.hpp"
 #include "zellige/atom/mma_call.hpp"
 #include "zellige/atom/wgmma.hpp"
