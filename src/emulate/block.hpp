@@ -15,7 +15,6 @@
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
-#include "emulate/parts.hpp"
 #include "emulate/shared_shadow.hpp"
 #include "emulate/stacks.hpp"
 
