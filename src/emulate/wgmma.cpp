@@ -11,13 +11,6 @@ using Kind = Finding::Kind;
 
 namespace {
 
-// Returns the record of the accumulator registers `d`; null if no wgmma has used them.
-Accumulators* find(InFlight& mine, const void* d) {
-  for (Accumulators& a : mine.accumulators)
-    if (a.d == d) return &a;
-  return nullptr;
-}
-
 // Poison for accumulators of f16, which are packed in pairs.
 constexpr std::uint32_t poison_pair = poison_half * 0x10001u;
 
@@ -235,11 +228,13 @@ void read_operands(Fiber& leader, const Instruction& row, std::uint32_t group, S
 }
 
 // Checks and takes over a thread's accumulator registers, of `d_bytes` bytes, for a wgmma of commit group `group`. Returns
-// their content, which is kept in memory until the wait.
-unsigned char* take_accumulators(Fiber& f, const WgmmaCall& call, unsigned d_bytes, std::uint32_t group, Site site) {
+// their record, which keeps their content until the wait.
+Accumulators& take_accumulators(Fiber& f, const WgmmaCall& call, unsigned d_bytes, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   auto* registers = static_cast<unsigned char*>(call.d);
-  Accumulators* acc = find(its, registers);
+  Accumulators* acc = nullptr;
+  for (Accumulators& known : its.accumulators)
+    if (known.d == registers) acc = &known;
   const bool running = acc && acc->running && poisoned(registers, acc->bytes);
   check_accumulators(f, acc, call, d_bytes, running, site);
   if (!acc) acc = &its.accumulators.emplace_back();
@@ -247,7 +242,7 @@ unsigned char* take_accumulators(Fiber& f, const WgmmaCall& call, unsigned d_byt
   acc->d = registers, acc->bytes = d_bytes, acc->group = group, acc->site = site.address;
   acc->running = true, acc->fenced = false;
   its.wgmma_open = true;
-  return acc->content.data();
+  return *acc;
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) {
@@ -280,16 +275,16 @@ void wgmma(Thread& t, const WgmmaCall& call) {
   std::uint32_t ra[128][4];
   const void *a_of[128] = {ta.data()}, *const b_of[] = {tb.data()}, *c[128];
   void* d[128];
+  Accumulators* taken[128];
   for (unsigned i = 0; i < 128; ++i) {
     const WgmmaCall& its = *m.call[i];
     if (its.ra) std::memcpy(ra[i], its.ra, 16), a_of[i] = ra[i];
-    c[i] = d[i] = take_accumulators(b.thread(g * 128 + i), its, 4 * unsigned(row.c.registers), group, site);
+    taken[i] = &take_accumulators(b.thread(g * 128 + i), its, 4 * unsigned(row.c.registers), group, site);
+    c[i] = d[i] = taken[i]->content.data();
     if (its.ra) take_operand(b.thread(g * 128 + i), its.ra, group, site);
   }
   row.body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
-  for (unsigned i = 0; i < 128; ++i)
-    poison(*find(*b.thread(g * 128 + i).in_flight, m.call[i]->d),
-           row.c.number == Number::f32 ? poison_word : poison_pair);
+  for (Accumulators* a : taken) poison(*a, row.c.number == Number::f32 ? poison_word : poison_pair);
   for (unsigned w = 0; w < 4; ++w) {
     Warp& warp = b.warps[g * 4 + w];
     b.make_ready(warp, &warp == f.its_warp ? ~(1u << f.lane) : ~0u);
