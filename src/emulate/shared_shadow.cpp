@@ -45,19 +45,13 @@ Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
   const std::size_t granule = at / 16;
   Split& how = granules_[granule].split;
   if (bytes == 16 && how == Split::none) return step(granules_[granule]);
-  Clash first;
   if (bytes == 1 && how != Split::bytes) split_to_bytes(granule);
-  if (how == Split::bytes) {
-    for (std::size_t c = at; c < at + bytes; ++c) {
-      Clash clash = step(bytes_[c]);
-      if (clash && !first) first = clash;
-    }
-    return first;
-  }
   if (how == Split::none) split(granule);
-  const std::size_t end = (at + bytes + 1) / 2;
-  for (std::size_t c = at / 2; c < end; ++c) {
-    Clash clash = step(cells_[c]);
+  Cell* const cells = how == Split::bytes ? bytes_.data() + at : cells_.get() + at / 2;
+  Cell* const end = how == Split::bytes ? cells + bytes : cells_.get() + (at + bytes + 1) / 2;
+  Clash first;
+  for (Cell* cell = cells; cell < end; ++cell) {
+    const Clash clash = step(*cell);
     if (clash && !first) first = clash;
   }
   return first;
