@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "emulate/findings.hpp"
@@ -66,14 +67,11 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
       std::string asked;
       for (std::size_t i = first; i < last; ++i) asked += fmt::format(" {:#x}", addresses[i].second);
       // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined call.
-      const std::string text = addr2line(path, asked);
+      std::istringstream text(addr2line(path, asked));
       std::vector<Line>* chain = nullptr;
       std::size_t next = first;
-      for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string entry = text.substr(at, end - at);
-        at = end + 1;
-        if (entry.rfind("0x", 0) == 0) {
+      for (std::string entry; std::getline(text, entry);) {
+        if (entry.starts_with("0x")) {
           if (next == last) break;
           chain = &table[addresses[next++].first];
         } else if (chain) {
