@@ -119,7 +119,7 @@ bool Cluster::land_one() {
   }
   op.agent = barrier->agent;
   op.epoch = barrier->ended;
-  complete_bytes(*this, *barrier, landing.bytes);
+  complete_bytes(*this, *barrier, std::int64_t(landing.data->size()));
   return true;
 }
 

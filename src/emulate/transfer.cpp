@@ -126,7 +126,7 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
     for (const std::uint32_t p : *places) there.mbarriers.spare(f, p, load.chunk, load.verb, site);
     own.counters[Counter::tma_load_bytes] += bytes;
     cluster.queue(
-        {op, load.chunk, bytes, data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
+        {op, load.chunk, data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
   }
   if (load.kind == AsyncKind::tma_load || load.kind == AsyncKind::bulk_load) ++own.counters[Counter::tma_load];
 }
