@@ -99,8 +99,8 @@ void Block::begin(std::uint64_t linear_index) {
     std::fill(std::begin(f.together), std::end(f.together), 0u);
     f.site = {};
     f.copies.clear();
-    f.group_ends.clear();
-    f.landed_copies = f.landed_groups = f.init_fenced_at = 0;
+    f.copy_groups.clear();
+    f.uncommitted = f.init_fenced_at = 0;
     f.in_flight.reset();
     f.context = stacks_.fresh_context(i, start);
   }

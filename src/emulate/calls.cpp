@@ -3,6 +3,7 @@
 #include "emulate/calls.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
@@ -234,6 +235,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   if (dst.region->part_bytes)
     b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
                    f.its_warp->clock.time[f.its_warp->index], site.address);
+  ++f.uncommitted;
   CopyInFlight& copy = f.copies.emplace_back();
   copy.at = std::uint32_t(at);
   copy.bytes = std::uint8_t(bytes);
@@ -248,7 +250,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
 
 void cp_async_commit(Thread& t) {
   Fiber& f = fiber(t);
-  f.group_ends.push_back(std::uint32_t(f.copies.size()));
+  f.copy_groups.push_back(std::exchange(f.uncommitted, 0));
 }
 
 void cp_async_wait(Thread& t, unsigned pending) { land_copies(fiber(t), pending); }
@@ -301,26 +303,15 @@ void fail_at(Thread& t, const char* tensor, const char* message) {
 
 void land_copies(Fiber& f, unsigned pending_groups) {
   Block& b = *f.home;
-  const std::uint32_t groups = std::uint32_t(f.group_ends.size());
-  if (groups <= pending_groups || groups - pending_groups <= f.landed_groups) return;
-  const std::uint32_t last = groups - pending_groups;
-  const std::uint32_t end = f.group_ends[last - 1];
   Actor a = b.actor(f, 0);
-  for (; f.landed_copies < end; ++f.landed_copies) {
-    const CopyInFlight& copy = f.copies[f.landed_copies];
-    a.site = copy.site;
-    std::memcpy(b.memory + copy.at, copy.data, copy.bytes);
-    b.shadow.land(copy.at, copy.bytes, a, copy.region);
-    if (copy.source) b.cluster.global_reads.land(copy.source, copy.valid, a);
-  }
-  f.landed_groups = last;
-  // Erases completed copies once they are the majority, so that erasing takes amortized constant time.
-  if (f.landed_copies * 2 > f.copies.size()) {
-    f.copies.erase(f.copies.begin(), f.copies.begin() + f.landed_copies);
-    f.group_ends.erase(f.group_ends.begin(), f.group_ends.begin() + f.landed_groups);
-    for (std::uint32_t& e : f.group_ends) e -= f.landed_copies;
-    f.landed_copies = f.landed_groups = 0;
-  }
+  for (; f.copy_groups.size() > pending_groups; f.copy_groups.pop_front())
+    for (std::uint32_t left = f.copy_groups.front(); left; --left, f.copies.pop_front()) {
+      const CopyInFlight& copy = f.copies.front();
+      a.site = copy.site;
+      std::memcpy(b.memory + copy.at, copy.data, copy.bytes);
+      b.shadow.land(copy.at, copy.bytes, a, copy.region);
+      if (copy.source) b.cluster.global_reads.land(copy.source, copy.valid, a);
+    }
 }
 
 const Engine& engine() {

@@ -1,6 +1,7 @@
 // Declares a thread of an emulated block: its suspended context, the call in which it waits, and its operations in flight.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -130,9 +131,9 @@ struct Fiber : Thread {
   bool arrived_at_cluster = false;                     // between cluster_arrive and cluster_wait
   std::uint32_t init_fenced_at = 0;                    // time of its warp after its last fence_mbarrier_init; 0: none
   std::uint32_t cluster_phase = 0;                     // phase of the cluster's barrier at its arrival
-  std::vector<CopyInFlight> copies;                    // its cp.async copies, in order of issue
-  std::vector<std::uint32_t> group_ends;               // per committed group, the number of copies up to its end
-  std::uint32_t landed_copies = 0, landed_groups = 0;  // number of copies and groups that are complete
+  std::deque<CopyInFlight> copies;                     // its cp.async copies that are not complete, in order of issue
+  std::deque<std::uint32_t> copy_groups;               // per committed group that is not complete, its number of copies
+  std::uint32_t uncommitted = 0;                       // number of copies in no group yet
   // How often it has executed the instructions that all lanes of a warp must execute together
   // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};

@@ -2,6 +2,7 @@
 // the vector clocks (clock.hpp) of the arriving threads are passed on to the waiting threads, so that the
 // accesses before the arrivals are ordered before the accesses after the wait.
 #include <algorithm>
+#include <utility>
 
 #include "emulate/calls.hpp"
 
@@ -202,7 +203,7 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
 // mbarrier at `p`. A thread that waits at the mbarrier thus knows that the copies are complete.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  f.group_ends.push_back(std::uint32_t(f.copies.size()));
+  f.copy_groups.push_back(std::exchange(f.uncommitted, 0));
   land_copies(f, 0);
   if (MBarrier* at = barrier_at(f, p, own_block, site)) arrive(f, *at, 1, 0, site);
 }
