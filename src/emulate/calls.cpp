@@ -102,13 +102,13 @@ inline bool access(Fiber& f, Place p, unsigned bytes, Site site) {
   if (p.region->space == Space::shared) {
     if (!check_shared<writes>(f, f, p, bytes, site)) return false;
     ++b.counters[by_width(writes ? Counter::shared_store_1 : Counter::shared_load_1, bytes)];
-    f.its_warp->log.add(site.address, writes ? Counter::shared_store_wavefronts : Counter::shared_load_wavefronts, bytes,
-                        f.lane, std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
+    f.its_warp->log.add(site.address, writes ? Counter::shared_store_wavefronts : Counter::shared_load_wavefronts,
+                        bytes, f.lane, std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
   } else {
     check_global<writes>(f, p, bytes, writes ? "writes" : "reads", site);
     ++b.counters[by_width(writes ? Counter::global_store_1 : Counter::global_load_1, bytes)];
-    f.its_warp->log.add(site.address, writes ? Counter::global_store_sectors : Counter::global_load_sectors, bytes, f.lane,
-                        reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
+    f.its_warp->log.add(site.address, writes ? Counter::global_store_sectors : Counter::global_load_sectors, bytes,
+                        f.lane, reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
   }
   return true;
 }

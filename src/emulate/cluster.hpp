@@ -19,7 +19,7 @@ namespace zellige::emulate {
 struct Landing {
   std::uint32_t op = 0;                                    // index of its AsyncOp, which has its block and mbarrier
   std::uint32_t chunk = 16;                                // bytes per chunk
-  std::shared_ptr<const std::vector<unsigned char>> data;  // the chunks, one after the other, which complete on the mbarrier
+  std::shared_ptr<const std::vector<unsigned char>> data;  // the chunks, in order
   // byte offset of each chunk in the block's shared memory
   std::shared_ptr<const std::vector<std::uint32_t>> to;
   bool after_wait = false;  // the issuing thread had observed griddep_wait

@@ -128,12 +128,12 @@ struct Fiber : Thread {
   std::uint32_t barrier = 0;           // at_barrier: the barrier's id; for_registers: the number of registers wanted
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
-  bool arrived_at_cluster = false;                     // between cluster_arrive and cluster_wait
-  std::uint32_t init_fenced_at = 0;                    // time of its warp after its last fence_mbarrier_init; 0: none
-  std::uint32_t cluster_phase = 0;                     // phase of the cluster's barrier at its arrival
-  std::deque<CopyInFlight> copies;                     // its cp.async copies that are not complete, in order of issue
-  std::deque<std::uint32_t> copy_groups;               // per committed group that is not complete, its number of copies
-  std::uint32_t uncommitted = 0;                       // number of copies in no group yet
+  bool arrived_at_cluster = false;        // between cluster_arrive and cluster_wait
+  std::uint32_t init_fenced_at = 0;       // time of its warp after its last fence_mbarrier_init; 0: none
+  std::uint32_t cluster_phase = 0;        // phase of the cluster's barrier at its arrival
+  std::deque<CopyInFlight> copies;        // its cp.async copies that are not complete, in order of issue
+  std::deque<std::uint32_t> copy_groups;  // per committed group that is not complete, its number of copies
+  std::uint32_t uncommitted = 0;          // number of copies in no group yet
   // How often it has executed the instructions that all lanes of a warp must execute together
   // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};

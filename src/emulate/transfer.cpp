@@ -60,10 +60,10 @@ bool check_mode(Fiber& f, const TmaMap& map, bool im2col, const char* what, Site
 // An asynchronous copy into the shared memory of one or several blocks of the cluster.
 struct Load {
   AsyncKind kind;
-  const char *verb, *use;  // what it does to the tile, and to the mbarrier, for messages
-  std::uint32_t chunk;     // bytes per chunk
-  unsigned swizzle;
+  const char *verb, *use;           // what it does to the tile, and to the mbarrier, for messages
   std::vector<unsigned char> data;  // the bytes, in order
+  std::uint32_t chunk = 16;         // bytes per chunk
+  unsigned swizzle = 0;
   const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
   // the bytes of global memory that are read, if the launch writes their buffer
   std::vector<std::span<const unsigned char>> sources = {};
@@ -125,8 +125,7 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
     for (const auto source : load.sources) cluster.global_reads.add(source.data(), source.size(), op, a, cluster.ops);
     for (const std::uint32_t p : *places) there.mbarriers.spare(f, p, load.chunk, load.verb, site);
     own.counters[Counter::tma_load_bytes] += bytes;
-    cluster.queue(
-        {op, load.chunk, data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
+    cluster.queue({op, load.chunk, data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
   }
   if (load.kind == AsyncKind::tma_load || load.kind == AsyncKind::bulk_load) ++own.counters[Counter::tma_load];
 }
@@ -235,8 +234,8 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   for (const BoxRun& run : box.runs)
     check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, AccessProxy::async);
   const unsigned ranks = ranks_of(f, mask, r, "tma_load_multicast", site);
-  Load load{AsyncKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle,
-            loaded(map, box, r.begin), &box};
+  Load load{AsyncKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", loaded(map, box, r.begin)};
+  load.swizzle = map.swizzle, load.box = &box;
   for (const BoxRun& run : box.runs)
     if (watched(r)) load.sources.emplace_back(r.begin + run.from, run.bytes);
   issue(f, std::move(load), to, barrier, ranks, site);
@@ -249,7 +248,7 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
   check_global<false>(f, from, bytes, "copies", site, AccessProxy::async);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, {from.p, from.p + bytes}};
+  Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", {from.p, from.p + bytes}};
   if (watched(*from.region)) load.sources.emplace_back(from.p, bytes);
   issue(f, std::move(load), to, barrier, ranks, site);
 }
@@ -263,10 +262,9 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
   if (!in_own_block(f, from, "reads", site)) return;
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
-  issue(f,
-        {AsyncKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
-         {from.p, from.p + bytes}},
-        to, barrier, 1u << rank, site);
+  Load load{AsyncKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on"};
+  load.data.assign(from.p, from.p + bytes);
+  issue(f, std::move(load), to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
   b.cluster.ops[before].from = &b;
   const Actor a = b.actor(f, site.address);
@@ -284,8 +282,8 @@ void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place 
   if (!has_block(f, rank, *to.region, site)) return;
   std::vector<unsigned char> data(4);
   std::memcpy(data.data(), &value, 4);
-  issue(f, {AsyncKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)},
-        to, barrier, 1u << rank, site);
+  issue(f, {AsyncKind::store_async, "writes by store_async", "lets a store_async complete on", std::move(data), 4}, to,
+        barrier, 1u << rank, site);
 }
 
 void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, const int* at, Reduction reduction,

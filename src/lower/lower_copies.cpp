@@ -82,8 +82,8 @@ class CopyLowering {
     int base = from;
     if (!seen) {
       program_.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied", label,
-                                          graph::name(op_.kind), program_.tensors[from].name, graph::to_string(operand),
-                                          graph::to_string(result)));
+                                           graph::name(op_.kind), program_.tensors[from].name,
+                                           graph::to_string(operand), graph::to_string(result)));
       if (op_.kind == graph::OpKind::reshape && !declared && own) {  // one copy, into a view of the result
         settle_strides(program_, to, true, target_);
         const graph::Shape starts(operand.size(), 0);
