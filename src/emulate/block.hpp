@@ -16,7 +16,6 @@
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
 #include "emulate/shared_shadow.hpp"
-#include "emulate/stacks.hpp"
 
 namespace zellige::emulate {
 

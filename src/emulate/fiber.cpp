@@ -1,4 +1,4 @@
-#include "emulate/stacks.hpp"
+#include "emulate/fiber.hpp"
 
 #include <sys/mman.h>
 
