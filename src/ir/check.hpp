@@ -8,9 +8,6 @@ namespace zellige::ir {
 /// decided of each matmul, load and store.
 void check(const File&, const std::string& file);
 
-/// Returns what is wrong with a step of a kernel whose values and layouts are right; "" if nothing is.
-std::string wrong_step(const kernel::Kernel&, const kernel::Step&);
-
 /// Throws Mistake unless the kernels say what the emitter needs and no proof does: what each step does with which value, and
 /// the registers of a thread.
 void check_complete(const File&, const std::string& file);
