@@ -19,14 +19,6 @@ namespace {
 
 using emulate::Counter;
 
-// Wavefronts of shared-memory accesses: as executed, and without bank conflicts.
-constexpr Counter shared_wavefronts[] = {Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal,
-                                         Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal};
-
-// Stores of 8x8 matrices, and their wavefronts.
-constexpr Counter matrix_stores[] = {Counter::stmatrix, Counter::stmatrix_wavefronts,
-                                     Counter::stmatrix_wavefronts_ideal};
-
 /// Adds `times` times the counts of `from` to `to`.
 void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
@@ -199,15 +191,15 @@ class Prediction {
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
   Counts run() {
-    for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) counts_[c] = 0;
-    for (Counter c : matrix_stores) counts_[c] = 0;
-    const auto zero = [this](Counter first, Counter last) {
-      for (unsigned c = unsigned(first); c <= unsigned(last); ++c) counts_[Counter(c)] = 0;
+    const auto each = [](Counter first, Counter last, const auto& use) {
+      for (unsigned c = unsigned(first); c <= unsigned(last); ++c) use(Counter(c));
     };
-    zero(Counter::shared_load_1, Counter::shared_store_16);
-    zero(Counter::cp_async_4, Counter::cp_async_source_bytes);
-    zero(Counter::shared_load_wavefronts, Counter::cp_async_wavefronts_ideal);
-    zero(Counter::wgmma, Counter::griddep_launch_dependents);
+    const auto zero = [this](Counter c) { counts_[c] = 0; };
+    for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) zero(c);
+    each(Counter::shared_load_1, Counter::shared_store_16, zero);
+    each(Counter::cp_async_4, Counter::cp_async_source_bytes, zero);
+    each(Counter::shared_load_wavefronts, Counter::cp_async_wavefronts_ideal, zero);
+    each(Counter::stmatrix, Counter::griddep_launch_dependents, zero);
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
@@ -217,14 +209,12 @@ class Prediction {
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
-    if (!shared_exact_) {
-      for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
-        counts_.erase(Counter(c));
-      for (Counter c : matrix_stores) counts_.erase(c);
-    }
+    const auto drop = [this](Counter c) { counts_.erase(c); };
+    if (!shared_exact_) each(Counter::shared_load_1, Counter::shared_store_16, drop);
+    if (!shared_exact_) each(Counter::stmatrix, Counter::stmatrix_wavefronts_ideal, drop);
     if (!shared_exact_ || shared_mixed_)
-      for (Counter c : shared_wavefronts) counts_.erase(c);
-    if (lanes_drift_) counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
+      each(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts_ideal, drop);
+    if (lanes_drift_) each(Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal, drop);
     counts_[Counter::cp_async_source_bytes] = source_bytes_;
     return std::move(counts_);
   }
