@@ -6,7 +6,6 @@
 #include "kernel/leaves.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
-#include "plan/contexts.hpp"
 #include "plan/dependence.hpp"
 #include "plan/same_thread.hpp"
 #include "selection/layouts.hpp"
@@ -44,6 +43,7 @@ struct Grouping {
   std::map<int, selection::LoadReads> load_reads = {};  // load -> the tasks that read its tile
 
   const tile::Node& node(int i) const { return program.nodes[i]; }
+  const kernel::Context& layout(int context) const { return kernel.rmem[context].layout; }
   const graph::KernelTensor& tensor(const tile::Node& n) const { return whole.tensors[n.tensor]; }
   bool tensor_core(int i) const { return node(i).kind == tile::NodeKind::matmul && selected.matmuls.at(i).row; }
   bool is_operand(int i) const {
@@ -73,9 +73,55 @@ struct Grouping {
   /// Notes that threads hold the value of node `i` in registers, in the layout with index `context`.
   void keep(int i, int context) { kernel.rmem[context].nodes.push_back(i); }
 
-  /// Returns register_context() of `x` for node `reader`.
-  int registers(int x, int reader) const { return register_context(kernel, sections, x, node(x).shape, reader); }
+  /// Adds a tile of this layout to Kernel::rmem, where each layout is once. Returns its index there.
+  int add_context(kernel::Context c) {
+    const auto same = std::ranges::find(kernel.rmem, c, &kernel::RmemTensor::layout);
+    const auto index = static_cast<int>(same - kernel.rmem.begin());
+    if (same == kernel.rmem.end()) kernel.rmem.push_back({std::move(c)});
+    return index;
+  }
+  /// Adds the blocked layout of a tile of shape `domain` with vectors of `vector` elements along dimension `inner`, and
+  /// returns its index. Halves `vector` until it divides the length of a row.
+  int add_blocked(const graph::Shape& domain, int inner, int vector) {
+    while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
+    return add_context(kernel::blocked_layout(domain, inner, vector, program.threads()));
+  }
+  /// Adds a blocked layout for a tile of float32 values, and returns its index. The layout has the widest vectors along
+  /// the last dimension that leave no thread idle.
+  int add_default_blocked(const graph::Shape& domain) {
+    int vector = kernel::max_elements_per_step;
+    while (vector > 1 && graph::size(domain) / vector < program.threads()) vector /= 2;
+    return add_blocked(domain, last(domain), vector);
+  }
 
+  /// Returns the index of the thread-value layout of a value from which `x` is computed and which is in registers where
+  /// node `reader` is evaluated. Prefers layouts of accumulators and of their row statistics. Returns -1 if there is none.
+  int registers(int x, int reader) const {
+    int best = -1, maximum = 0;
+    const std::vector<kernel::Leaf> all = kernel::leaves(program, x, node(x).shape);
+    const bool pairs = std::ranges::any_of(all, [](const kernel::Leaf& leaf) { return leaf.at == kernel::At::pair; });
+    for (const kernel::Leaf& leaf : all) {
+      const int c = kernel.rmem_of(leaf.node);
+      if (c < 0 || !leaf.identity() || sections.complete(leaf.node) != sections.of(reader)) continue;
+      if (pairs && !kernel::whole_pairs(layout(c))) continue;
+      const int rank = layout(c).row || layout(c).replicated() ? 2 : 1;
+      if (rank > maximum) maximum = rank, best = c;
+    }
+    return best;
+  }
+  /// Returns whether the threads of a task have `leaf`, an input of the task's expression, in registers where they
+  /// need it: in the task's own layout, or as one value per row.
+  bool in_registers(const kernel::Leaf& leaf, const selection::Task& task) const {
+    const int evaluated = kernel.rmem_of(leaf.node);
+    if (evaluated < 0 || leaf.at == kernel::At::elsewhere ||
+        sections.complete(leaf.node) != kernel::section_of(task, sections))
+      return false;
+    const kernel::Context& c = layout(task.context);
+    if (evaluated == task.context)
+      return leaf.identity() ||
+             (leaf.at == kernel::At::pair && node(leaf.node).shape == c.domain && kernel::whole_pairs(c));
+    return leaf.at != kernel::At::pair && kernel::lines_of(layout(evaluated), c);
+  }
   /// Adds a task that evaluates node `i`, a load or a map, once into registers, in the layout with index `context`.
   void hold(int i, int context, kernel::WorkKind kind = kernel::WorkKind::to_registers) {
     const int t = add(kind, i, context);
@@ -89,7 +135,7 @@ struct Grouping {
     if (kernel.tensor_of(i) >= 0) return;
     const tile::Node& n = node(i);
     const int c = kernel.rmem_of(i);
-    const int partials = kernel.rmem[c].layout.replicated() ? 1 : kernel.rmem[c].layout.holders();
+    const int partials = layout(c).replicated() ? 1 : layout(c).holders();
     const int b = add_buffer(i, tile::kept_in(n.dtype), n.shape, n.shape, partials, last(n.shape));
     const int t = add(kernel::WorkKind::to_shared, i, c, b);
     reads.push_back({t, i, true});
@@ -113,7 +159,7 @@ struct Grouping {
     for (const kernel::Leaf& leaf : evaluated ? own : kernel::leaves(program, x, domain, &kernel)) {
       if (node(leaf.node).kind == tile::NodeKind::load && !producer.count(leaf.node)) {
         load_reads[leaf.node].push_back({t, leaf.identity()});
-      } else if (in_registers(kernel, sections, leaf, task)) {
+      } else if (in_registers(leaf, task)) {
         reads.push_back({t, leaf.node, true});
       } else {
         if (kernel.rmem_of(leaf.node) >= 0) spill(leaf.node);
@@ -161,7 +207,7 @@ void place_map(Grouping& g, int i) {
   const bool factor =
       std::ranges::any_of(g.program.consumers(i), [&](int reader) { return kernel::rescaled_by(g.node(reader)) == i; });
   const int c = factor ? g.registers(i, i) : -1;
-  if (c >= 0 && g.kernel.rmem[c].layout.replicated()) g.hold(i, c, kernel::WorkKind::to_lines);
+  if (c >= 0 && g.layout(c).replicated()) g.hold(i, c, kernel::WorkKind::to_lines);
 }
 
 /// Adds the two tasks of a reduction over `context`, the second of which writes to buffer `b`, and returns that one.
@@ -179,7 +225,7 @@ int finish_reduce(Grouping& g, int i, int operand, int context, int b) {
 /// Adds the tasks of a reduction over `context` whose result is in shared memory.
 void reduce_into_buffer(Grouping& g, int i, int operand, int context) {
   const tile::Node& n = g.node(i);
-  const int parts = g.kernel.rmem[context].layout.parts();
+  const int parts = g.layout(context).parts();
   const int b = g.add_buffer(i, tile::kept_in(n.dtype), n.shape, n.shape, parts, last(n.shape));
   g.writers[b] = {finish_reduce(g, i, operand, context, b)};
 }
@@ -190,11 +236,11 @@ void place_reduce(Grouping& g, int i, int operand) {
   if (operand >= 0) {
     const tile::Node& x = g.node(operand);
     const int c = g.rows >= 0 ? g.rows : n.dim == last(x.shape) && n.to == 1 ? g.registers(operand, i) : -1;
-    if (c >= 0 && kernel::whole_lines(g.kernel.rmem[c].layout)) {
+    if (c >= 0 && kernel::whole_lines(g.layout(c))) {
       g.producer[i] = finish_reduce(g, i, operand, c, -1);
-      return g.keep(i, add_context(g.kernel, kernel::lines(g.kernel.rmem[c].layout)));
+      return g.keep(i, g.add_context(kernel::lines(g.layout(c))));
     }
-    if (c >= 0 && g.kernel.rmem[c].layout.row) return reduce_into_buffer(g, i, operand, c);
+    if (c >= 0 && g.layout(c).row) return reduce_into_buffer(g, i, operand, c);
   }
   kernel::Summation s;
   s.sums = s.domain = n.shape;
@@ -206,9 +252,8 @@ void place_reduce(Grouping& g, int i, int operand) {
     s.domain.push_back(g.selected.matmuls.at(i).k);
   }
   s.length = s.domain[s.dim] / s.to;
-  const int id = g.rows >= 0
-                     ? g.rows
-                     : add_context(g.kernel, kernel::summands(kernel::spread(s, operand >= 0, g.program.warps() * 32)));
+  const int id =
+      g.rows >= 0 ? g.rows : g.add_context(kernel::summands(kernel::spread(s, operand >= 0, g.program.warps() * 32)));
   reduce_into_buffer(g, i, operand, id);
 }
 
@@ -224,7 +269,7 @@ void place_matmul(Grouping& g, int i) {
   }
   for (const kernel::RmemTensor& other : g.kernel.rmem)
     if (other.layout.row && kernel::equivalent(*other.layout.row, *row)) row = other.layout.row;
-  const int id = add_context(g.kernel, kernel::accumulators(n.shape, choice.warps, *row));
+  const int id = g.add_context(kernel::accumulators(n.shape, choice.warps, *row));
   const int factor = kernel::rescaled_by(n), rescale = factor < 0 ? -1 : g.add(kernel::WorkKind::rescale, i, id);
   if (rescale >= 0) g.evaluate(rescale, factor);
   const int mma = g.add(kernel::WorkKind::mma, i, id);
@@ -250,11 +295,10 @@ void place_accumulate(Grouping& g, int i) {
   const tile::Node& n = g.node(i);
   int c = g.registers(n.in[0], i);
   const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
-  if (c < 0 || (g.kernel.rmem[c].layout.row && (whole || g.kernel.rmem[c].layout.holders() > 1)))
-    c = add_default_blocked(g.kernel, n.shape, last(n.shape));
+  if (c < 0 || (g.layout(c).row && (whole || g.layout(c).holders() > 1))) c = g.add_default_blocked(n.shape);
   const int t = g.add(kernel::WorkKind::accumulate, i, c);
   for (int in : n.in) g.evaluate(t, in);
-  const kernel::Context& where = g.kernel.rmem[c].layout;
+  const kernel::Context& where = g.layout(c);
   if (!where.row && where.values() > max_state_registers) {
     const int b = g.add_buffer(i, tile::kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
     g.tasks[t].tensor = b;
@@ -281,8 +325,8 @@ void place_round(Grouping& g, int i) {
     return;
   }
   const graph::Shape padded = selection::operand_padding(g.selected, i);
-  if (c < 0 || !g.kernel.rmem[c].layout.row || !kernel::covers(g.kernel.rmem[c].layout, padded))
-    c = add_blocked(g.kernel, padded, n.inner, kernel::max_elements_per_step);
+  if (c < 0 || !g.layout(c).row || !kernel::covers(g.layout(c), padded))
+    c = g.add_blocked(padded, n.inner, kernel::max_elements_per_step);
   const int b = g.add_buffer(i, n.dtype, n.shape, padded, 1, n.inner);
   g.kernel.tensors[b].matmul_operand = g.is_operand(i);
   const int t = g.add(kernel::WorkKind::to_shared, i, c, b);
@@ -300,22 +344,22 @@ void place_store(Grouping& g, int i) {
   copy.row = nullptr;
   if (const std::optional<kernel::CopyChoice> wide =
           g.rows < 0 ? selection::fetched(g.kernel, g.tasks, g.whole, g.target, i) : std::nullopt) {
-    const int load = n.in[0], in = add_blocked(g.kernel, n.shape, inner, wide->vector);
+    const int load = n.in[0], in = g.add_blocked(n.shape, inner, wide->vector);
     g.keep(load, in);
     g.producer[load] = g.add(kernel::WorkKind::fetch, load, in, -1, *wide);
   }
-  int c = g.rows >= 0 && n.shape == g.kernel.rmem[g.rows].layout.domain ? g.rows : g.registers(n.in[0], i);
+  int c = g.rows >= 0 && n.shape == g.layout(g.rows).domain ? g.rows : g.registers(n.in[0], i);
   // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
   // stores them nevertheless.
-  if (c >= 0 && g.kernel.rmem[c].layout.replicated() && g.rows < 0) c = -1;
+  if (c >= 0 && g.layout(c).replicated() && g.rows < 0) c = -1;
   // Accumulators whose pairs are not adjacent in memory, as with A and B swapped, would be stored one by one. So
   // they are, if memory sees no more than 2 bytes at a time either way.
   const auto lies_across = [&](const kernel::Context& accumulators) {
     return accumulators.inner() != inner && copy.bytes >= 4 &&
            n.shape[inner] * graph::whole_bytes(n.dtype) >= target::bank_row_bytes;
   };
-  if (c >= 0 && g.kernel.rmem[c].layout.row && (copy.bytes >= 8 || lies_across(g.kernel.rmem[c].layout)) &&
-      !selection::leaves_at_once(g.selected, n, g.kernel.rmem[c].layout, inner)) {
+  if (c >= 0 && g.layout(c).row && (copy.bytes >= 8 || lies_across(g.layout(c))) &&
+      !selection::leaves_at_once(g.selected, n, g.layout(c), inner)) {
     // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
     if (g.selected.any(&kernel::MatmulChoice::proxy, target::Proxy::async) &&
         kernel::no_tensor_map(n, g.tensor(n), inner).empty())
@@ -330,12 +374,11 @@ void place_store(Grouping& g, int i) {
       g.evaluate(t, n.in[0]);
       g.writers[b].push_back(t);
     }
-    const int out = g.add(kernel::WorkKind::to_global, i, add_blocked(g.kernel, n.shape, inner, copy.vector), b, copy);
+    const int out = g.add(kernel::WorkKind::to_global, i, g.add_blocked(n.shape, inner, copy.vector), b, copy);
     g.buffer_reads.push_back({out, b});
     return;
   }
-  const int where =
-      c >= 0 ? c : add_context(g.kernel, selection::store_blocked_layout(g.program, n, inner, copy.vector));
+  const int where = c >= 0 ? c : g.add_context(selection::store_blocked_layout(g.program, n, inner, copy.vector));
   g.evaluate(g.add(kernel::WorkKind::to_global, i, where, -1, copy), n.in[0]);
 }
 
@@ -353,7 +396,7 @@ void place_node(Grouping& g, int i) {
       return place_accumulate(g, i);
     case tile::NodeKind::running_max: {
       int c = g.registers(n.in[0], i);
-      if (c < 0 || !g.kernel.rmem[c].layout.replicated()) c = add_default_blocked(g.kernel, n.shape, last(n.shape));
+      if (c < 0 || !g.layout(c).replicated()) c = g.add_default_blocked(n.shape);
       g.keep(i, c);
       g.evaluate(g.add(kernel::WorkKind::accumulate, i, c), n.in[0]);
       g.producer[i] = static_cast<int>(g.tasks.size()) - 1;
@@ -413,8 +456,7 @@ void place_loads(Grouping& g) {
     g.kernel.tensors[b].matmul_operand = g.is_operand(load);
     const int t =
         g.add(kernel::WorkKind::copy_in, load,
-              add_context(g.kernel, selection::copy_context(g.tensor(n), padded, n.inner, copy, g.program.threads())),
-              b, copy);
+              g.add_context(selection::copy_context(g.tensor(n), padded, n.inner, copy, g.program.threads())), b, copy);
     g.writers[b] = {t};
     for (const auto& [reader, identity] : reads) g.reads.push_back({reader, load, false});
   }
@@ -430,7 +472,7 @@ selection::Tasks group(kernel::Kernel& kernel, const selection::Selection& selec
   const std::vector<bool> live = g.program.needed();
   std::set<int> row_values;  // values that are evaluated once in the layout of the rows
   if (const std::optional<selection::RowRegisters> rows = selection::rows_in_registers(kernel, whole, target))
-    g.rows = add_context(kernel, rows->layout), row_values = rows->row_values;
+    g.rows = g.add_context(rows->layout), row_values = rows->row_values;
   for (int i : row_values)
     if (g.node(i).kind == tile::NodeKind::load)
       g.hold(i, g.rows);  // before all else, so that they are in flight together
