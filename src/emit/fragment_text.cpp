@@ -51,6 +51,12 @@ std::vector<Item> checked_by_load(const kernel::Kernel& kernel, std::vector<Item
   return items;
 }
 
+/// Returns whether the iterations of a nest over accumulators take the two matrices of a pair alternately, because values
+/// that both need are then read once.
+bool in_pairs(const std::vector<Item>& items) {
+  return std::ranges::any_of(items, [](const Item& item) { return item.other; });
+}
+
 }  // namespace
 
 bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
@@ -167,12 +173,6 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
 /// Returns whether buffer_stores() stores what `item` leaves after it has computed the results of several iterations.
 bool KernelText::is_kept(const Item& item) const {
   return keeps_all_ ? is_delayed(item) : item.kind == Item::Kind::leave && item.work->copy.by_matrices();
-}
-
-/// Returns whether the iterations of a nest over accumulators take the two matrices of a pair alternately, because values
-/// that both need are then read once.
-bool KernelText::in_pairs(const std::vector<Item>& items) {
-  return std::ranges::any_of(items, [](const Item& item) { return item.other; });
 }
 
 /// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The

@@ -1,15 +1,4 @@
-// Emits the CUDA source of one kernel from its plan. Used only by the emitter. The class KernelText is defined
-// in several files:
-//
-//   kernel_text.cpp    the kernel's frame: signature and declarations
-//   steps_text.cpp     the schedule, step by step
-//   role_text.cpp      warp roles, their shared-memory rings, TMA copies and synchronisation
-//   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
-//   copy_text.cpp      copies of tiles from global to shared memory
-//   reduce_text.cpp    reductions across lanes, and stores of tiles from shared to global memory
-//   fragment_text.cpp  loop nests over accumulators, and nests that store the results of several iterations together
-//   evaluate_text.cpp  loop nests over thread-value layouts, and what each of their works stores
-//   expression.cpp     the value of an operator of the kernel at a coordinate
+// Emits the CUDA source of one kernel from its plan. Used only by the emitter.
 #pragma once
 #include <functional>
 #include <optional>
@@ -94,7 +83,7 @@ class KernelText {
   void emit_part(const std::string& name);
 
  private:
-  // The following functions are defined in kernel_text.cpp.
+  // kernel_text.cpp: the kernel's frame, its signature and declarations.
   void grid_comment();
   std::string parameter_list() const;
   void body();
@@ -103,12 +92,11 @@ class KernelText {
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
-  // Emits the code of steps, in order. This and the following functions are defined in steps_text.cpp.
-  void run(const std::vector<kernel::Step>&);
+  // steps_text.cpp: the schedule, step by step.
+  void run(const std::vector<kernel::Step>&);  // in order
   void registers(int node, const Context&);
   void start(const Work&);
   bool started(int node) const;
-  bool overwritten(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
@@ -121,7 +109,7 @@ class KernelText {
   void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
-  // The following functions are defined in role_text.cpp.
+  // role_text.cpp: warp roles, their shared-memory rings, TMA copies and synchronisation.
   void rings();
   void roles();
   void handover(const kernel::Step&, const kernel::Sync&);
@@ -137,7 +125,7 @@ class KernelText {
   std::optional<InRing> in_ring(int buffer) const;
   std::string map_name(int node) const;
 
-  // The following functions are defined in copy_text.cpp.
+  // copy_text.cpp: copies of tiles from global to shared memory, and where tiles lie in tensors.
   void copy_in(const kernel::Step&, const Index& stage, const Index& iteration);
   void fetch(const Work&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
@@ -151,7 +139,7 @@ class KernelText {
   std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
-  // The following functions are defined in loop_text.cpp.
+  // loop_text.cpp: the loop over a thread's elements of a tile, and their coordinates.
   /// Options of the loop over a thread's items: type and name of its counter, the name of the item's
   /// number, and the pragma before the loop.
   struct Loop {
@@ -178,7 +166,7 @@ class KernelText {
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
-  // The following functions are defined in fragment_text.cpp.
+  // fragment_text.cpp: loop nests over accumulators, and nests that store the results of several iterations together.
   void fragment_nest(kernel::StepSpan);
   NestAt fragment_at(const Context&);
   NestAt fragment_at(const Context&, const std::string& place);
@@ -186,10 +174,10 @@ class KernelText {
                      const std::function<NestAt()>& each, const std::function<void()>& close);
   bool is_kept(const kernel::Item&) const;
   static std::string kept_name(const kernel::Item&);
-  static bool in_pairs(const std::vector<kernel::Item>&);
   void store_matrices(const kernel::Item&, const Context&, const char* counter, int many, bool pairs);
 
-  // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
+  // evaluate_text.cpp: loop nests over thread-value layouts, and what each of their works stores; and reduce_text.cpp:
+  // reductions across lanes, and stores of tiles from shared to global memory.
   void mma(const Work&);
   void nest(kernel::StepSpan);  // they share a thread-value layout
   void blocked_nest(kernel::StepSpan);
@@ -209,7 +197,7 @@ class KernelText {
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit, bool first_is_inside = false);
 
-  // The following functions are defined in expression.cpp.
+  // expression.cpp: the value of an operator of the kernel at a coordinate.
   void prepare(const std::vector<kernel::Item>&, const NestAt&);
   void evaluate(const std::vector<kernel::Item>&, const NestAt&);
   void evaluate_one(const std::vector<kernel::Item>&, std::size_t, const NestAt&);

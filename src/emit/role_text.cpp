@@ -264,16 +264,6 @@ void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   out_.close();
 }
 
-/// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
-/// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
-/// and serialises all wgmma of the kernel (its note C7520).
-bool KernelText::overwritten(int node) const {
-  return kernel::find_step(plan_, [&](const kernel::Step& step) {
-    const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
-    return mma && mma->peeled && step.work.node == node;
-  });
-}
-
 /// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled` is true, as in a first
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
 void KernelText::issue(const Work& work, bool peeled) {

@@ -14,6 +14,17 @@ std::string start_of(double number, bool integer) {
   if (integer) return number < 0 ? "(-2147483647 - 1)" : "0";
   return std::isinf(number) ? "-zellige::infinity" : float_literal(number);
 }
+
+/// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
+/// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
+/// and serialises all wgmma of the kernel (its note C7520).
+bool overwritten(const kernel::Kernel& kernel, int node) {
+  return kernel::find_step(kernel, [&](const kernel::Step& step) {
+    const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
+    return mma && mma->peeled && step.work.node == node;
+  });
+}
+
 }  // namespace
 
 /// Emits the declaration of the registers that hold the value of a node in a thread-value layout.
@@ -36,7 +47,7 @@ void KernelText::start(const Work& t) {
   const Context* c = t.context >= 0 ? &plan_.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
     registers(t.node, *c);
-    if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
+    if (!overwritten(plan_, t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
     const std::string start = start_of(of.start, graph::is_integer(n.dtype));
