@@ -62,6 +62,7 @@ struct CountedKernel {
   const kernel::Kernel& kernel;
   const tile::TilePrograms& program;
   const target::Target& target;
+  const std::vector<tile::Node>& nodes = kernel.program.nodes;
   tile::Sections sections{kernel.program};
   std::vector<bool> needed = kernel.program.needed();  // by node
   std::map<int, int> reads = reads_in_place(kernel);   // by load: the works that read its tile in global memory
@@ -83,9 +84,9 @@ bool stays_in_l1(const CountedKernel& of, const cost::KernelCost& k, const tile:
 /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
 /// reads since the matmul itself adds up its products (selection/select.cpp), is charged like those of the loop.
 double iterations_of(const CountedKernel& of, const tile::Node& n) {
-  const auto i = static_cast<std::size_t>(&n - of.kernel.program.nodes.data());
+  const auto i = static_cast<std::size_t>(&n - of.nodes.data());
   const bool replaced = n.op == graph::OpKind::cast && n.to_dtype == graph::DType::f32 && !of.needed[i] &&
-                        kernel::rescaled_by(of.kernel.program.nodes[n.in[0]]) >= 0;
+                        kernel::rescaled_by(of.nodes[n.in[0]]) >= 0;
   return of.sections.inside(n) || replaced ? mean_iterations(of.kernel) : 1;
 }
 
@@ -226,7 +227,7 @@ BlockCounts executed(const kernel::Kernel& kernel, Detail detail, double launche
 /// all of them. Adds to the chain what a warp with work has beyond the average of all warps.
 void count_matmul(const CountedKernel& of, const kernel::Work& w, double tiles, cost::KernelCost& k) {
   const kernel::MatmulChoice& m = w.matmul;
-  const tile::Node& n = of.kernel.program.nodes[w.node];
+  const tile::Node& n = of.nodes[w.node];
   if (kernel::warps_of(*m.row) > 1) {
     k.tensor_cycles += tiles * steps_of(of, n, m) * cost::of_its_cycles(*m.row, of.target);
     return;
@@ -252,13 +253,13 @@ const kernel::Work* on_accumulators(const kernel::Kernel& kernel, int i) {
 /// Adds the issue slots of elementwise node or reduction `i`, and to the chain what a warp with work has beyond the
 /// average of all warps. Returns the chain of all warps together.
 double count_evaluated(const CountedKernel& of, int i, cost::KernelCost& k) {
-  const tile::Node& n = of.kernel.program.nodes[i];
+  const tile::Node& n = of.nodes[i];
   double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
   if (n.kind == tile::NodeKind::map) slots = cost::slots_of(n.op);
   if ((n.kind == tile::NodeKind::reduce || n.kind == tile::NodeKind::accumulate || n.kind == tile::NodeKind::round) &&
       !n.in.empty()) {
     slots = graph::monoid_of(n.op).slots;
-    elements = static_cast<double>(graph::size(of.kernel.program.nodes[n.in[0]].shape));
+    elements = static_cast<double>(graph::size(of.nodes[n.in[0]].shape));
   }
   if (const kernel::Work* product = k.warp_specialized ? nullptr : on_accumulators(of.kernel, i)) {
     const kernel::Context& c = of.kernel.layout_of(*product);
@@ -281,7 +282,7 @@ void count_executed(const CountedKernel& of, Detail detail, cost::KernelCost& k)
   double independent = 0;  // cycles of FMAs, which do not wait for each other
   const std::vector<kernel::Work> done = kernel::works(of.kernel);
   for (const kernel::Work& w : done) {
-    const tile::Node& n = of.kernel.program.nodes[w.node];
+    const tile::Node& n = of.nodes[w.node];
     if (w.kind == kernel::WorkKind::reduce && n.kind == tile::NodeKind::matmul)  // its layout has K as last dimension
       k.slots += static_cast<double>(graph::size(of.kernel.layout_of(w).domain)) * iterations_of(of, n) / 32;
     if (w.matmul.pipe() == target::Pipe::fma) independent += steps_of(of, n, w.matmul);
@@ -293,7 +294,7 @@ void count_executed(const CountedKernel& of, Detail detail, cost::KernelCost& k)
   for (const kernel::Work& w : done)
     if (w.matmul.pipe() == target::Pipe::tensor) count_matmul(of, w, tiles, k);
   double chained = k.slots - independent / sustained_fma(of, k) * (1 - 1 / of.target.costs.step);
-  for (int i = 0; i < static_cast<int>(of.kernel.program.nodes.size()); ++i) chained += count_evaluated(of, i, k);
+  for (int i = 0; i < static_cast<int>(of.nodes.size()); ++i) chained += count_evaluated(of, i, k);
   if (k.stalls) {
     k.tiles = tiles;
     for (const kernel::Channel& c : of.kernel.channels)
@@ -321,19 +322,19 @@ void count_latencies(const CountedKernel& of, cost::KernelCost& k) {
   const bool rows = kernel::holds_rows(of.kernel);
   if (rows) {
     int loads = 0, in_registers = 0;
-    for (const tile::Node& n : of.kernel.program.nodes) loads += n.kind == tile::NodeKind::load;
+    for (const tile::Node& n : of.nodes) loads += n.kind == tile::NodeKind::load;
     std::set<int> early;  // loads that are held, or from which a held value is evaluated
     for (const kernel::Work& t : kernel::works(of.kernel)) {
       if (t.kind != kernel::WorkKind::to_registers) continue;
-      in_registers += of.kernel.program.nodes[t.node].kind == tile::NodeKind::load;
-      for (const kernel::Leaf& leaf : kernel::leaves(of.kernel.program, t.node, of.kernel.program.nodes[t.node].shape))
-        if (of.kernel.program.nodes[leaf.node].kind == tile::NodeKind::load) early.insert(leaf.node);
+      in_registers += of.nodes[t.node].kind == tile::NodeKind::load;
+      for (const kernel::Leaf& leaf : kernel::leaves(of.kernel.program, t.node, of.nodes[t.node].shape))
+        if (of.nodes[leaf.node].kind == tile::NodeKind::load) early.insert(leaf.node);
     }
     k.rounds += in_registers > 0 && static_cast<int>(early.size()) < loads;
   }
   // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
-  for (int node = 0; node < static_cast<int>(of.kernel.program.nodes.size()); ++node) {
-    const tile::Node& n = of.kernel.program.nodes[node];
+  for (int node = 0; node < static_cast<int>(of.nodes.size()); ++node) {
+    const tile::Node& n = of.nodes[node];
     const double reads = reads_of(of, node);
     const kernel::CopyChoice* copy = of.kernel.copy_of(node);
     if (n.kind != tile::NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;
@@ -391,16 +392,14 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
 /// Adds to `k` the cost of `other`, another tile program of the same launch. Quantities per launch are added up, work per
 /// block is averaged over all blocks, and of latencies the maximum is taken.
 void join(cost::KernelCost& k, const cost::KernelCost& other) {
+  using Cost = cost::KernelCost;
   const double all = k.launched + other.launched;
-  const auto mean = [&](double& each, double others) { each = (each * k.launched + others * other.launched) / all; };
-  for (double cost::KernelCost::*moved : {&cost::KernelCost::dram_bytes, &cost::KernelCost::dram_runs,
-                                          &cost::KernelCost::l2_bytes, &cost::KernelCost::served_bytes})
+  for (double Cost::*moved : {&Cost::dram_bytes, &Cost::dram_runs, &Cost::l2_bytes, &Cost::served_bytes})
     k.*moved += other.*moved;
-  mean(k.wavefronts, other.wavefronts), mean(k.tensor_cycles, other.tensor_cycles);
-  mean(k.slots, other.slots), mean(k.narrow_copies, other.narrow_copies);
-  mean(k.requests, other.requests), mean(k.received_bytes, other.received_bytes);
-  for (double cost::KernelCost::*longest : {&cost::KernelCost::trip_count, &cost::KernelCost::chain,
-                                            &cost::KernelCost::barriers, &cost::KernelCost::rounds})
+  for (double Cost::*mean : {&Cost::wavefronts, &Cost::tensor_cycles, &Cost::slots, &Cost::narrow_copies,
+                             &Cost::requests, &Cost::received_bytes})
+    k.*mean = (k.*mean * k.launched + other.*mean * other.launched) / all;
+  for (double Cost::*longest : {&Cost::trip_count, &Cost::chain, &Cost::barriers, &Cost::rounds})
     k.*longest = std::max(k.*longest, other.*longest);
   k.in_flight = std::min(k.in_flight, other.in_flight);
   k.blocks_each = std::min(k.blocks_each, other.blocks_each);
