@@ -13,20 +13,17 @@ std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned 
 
 }  // namespace
 
-const std::string& Names::stem(const std::string& name) {
-  const auto [at, fresh] = stem_.try_emplace(name);
-  if (!fresh) return at->second;
-  const std::string base = tile::identifier(name);
-  std::string stem = base.empty() ? "t" : base;
-  for (int& number = next_.try_emplace(stem, 2).first->second; !taken_.insert(stem).second; ++number)
-    stem = (base.empty() ? "t" : base) + "_" + std::to_string(number);
-  return at->second = stem;
-}
-
 std::string Names::form(char letter, const std::string& name) {
-  const std::string& of = stem(name);
-  const bool capital = of[0] >= 'A' && of[0] <= 'Z';
-  return std::string(1, letter) + (capital ? "" : "_") + of;
+  const auto [at, fresh] = stem_.try_emplace(name);
+  std::string& stem = at->second;
+  if (fresh) {
+    const std::string identifier = tile::identifier(name), base = identifier.empty() ? "t" : identifier;
+    stem = base;
+    for (int& number = next_.try_emplace(base, 2).first->second; !taken_.insert(stem).second; ++number)
+      stem = fmt::format("{}_{}", base, number);
+  }
+  const bool capital = stem[0] >= 'A' && stem[0] <= 'Z';
+  return fmt::format("{}{}{}", letter, capital ? "" : "_", stem);
 }
 
 bool Names::is_formed(std::string_view identifier) {
@@ -59,10 +56,7 @@ std::string in_assembler(std::string_view text) {
   std::string all;
   for (const char c : text) {
     const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (allowed || c == '/' || c == '.' || c == '-' || c == '_')
-      all += c;
-    else
-      all += octal(c);
+    all += allowed || c == '/' || c == '.' || c == '-' || c == '_' ? std::string(1, c) : octal(c);
   }
   return all;
 }

@@ -41,10 +41,8 @@ class Names {
  private:
   /// Returns an identifier for the tensor `name`. The identifier begins with `letter`.
   std::string form(char letter, const std::string& name);
-  /// Returns the part, after the first letter, of all identifiers of the tensor `name`. No two tensors share it.
-  const std::string& stem(const std::string& name);
 
-  std::map<std::string, std::string> stem_;  // by name; no two are equal
+  std::map<std::string, std::string> stem_;  // by name: what follows the letter in its identifiers; no two are equal
   std::set<std::string> taken_;
   std::map<std::string, int> next_;  // by stem: number that the next duplicate gets
 };
