@@ -285,18 +285,19 @@ class Selector {
   /// A operand of matmul `id`. Returns -1 if there is none, or if these accumulators may already stay in
   /// registers for another matmul (next_).
   int link(int id) const {
-    const tile::Node& n = kernel_.program.nodes[id];
-    const int operand = n.in[0];
-    if (matmuls_.at(id).pipe() != target::Pipe::tensor) return -1;
-    if (kernel_.program.nodes[operand].kind != tile::NodeKind::round || kernel_.program.consumers(operand).size() != 1)
+    const tile::TileProgram& p = kernel_.program;
+    const kernel::MatmulChoice& to = matmuls_.at(id);
+    const int operand = p.nodes[id].in[0];
+    if (to.pipe() != target::Pipe::tensor || p.nodes[operand].kind != tile::NodeKind::round ||
+        p.consumers(operand).size() != 1)
       return -1;
-    const int from = kernel_.source(kernel_.program.nodes[operand].in[0], kernel_.program.nodes[operand].shape);
-    const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
-                     kernel::leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
-                     kernel_.sections.of(from) == kernel_.sections.of(id) &&
-                     matmuls_.at(from).batch == matmuls_.at(id).batch &&
-                     matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
-    return may && !next_.count(from) ? from : -1;
+    const int id_of = kernel_.source(p.nodes[operand].in[0], p.nodes[operand].shape);
+    if (id_of < 0 || next_.count(id_of)) return -1;
+    const kernel::MatmulChoice& from = matmuls_.at(id_of);
+    const bool may = from.pipe() == target::Pipe::tensor && kernel::leaves_operand(*from.row, *to.row) &&
+                     kernel_.sections.of(id_of) == kernel_.sections.of(id) && from.batch == to.batch &&
+                     from.n % to.row->k == 0;
+    return may ? id_of : -1;
   }
 
   /// A chain: consecutive matmuls of which each has the accumulators of the preceding one as its A operand,
