@@ -79,33 +79,13 @@ bool equivalent(const BankAccess& a, const BankAccess& b) {
   return true;
 }
 
-/// Cache of the counts of single accesses, keyed by everything that they depend on. Thread-safe. The plans of one
-/// search have many accesses in common.
-class KnownCounts {
- public:
-  using Key = std::vector<std::int64_t>;
+/// Everything that the counts of a single access depend on.
+using CountsKey = std::vector<std::int64_t>;
 
-  std::optional<SharedCounts> find(const Key& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto at = counts_.find(key);
-    return at == counts_.end() ? std::nullopt : std::optional(at->second);
-  }
-  void add(Key key, const SharedCounts& counts) {
-    constexpr std::size_t limit = 1 << 14;
-    const std::lock_guard lock(mutex_);
-    if (counts_.size() == limit) counts_.clear();
-    counts_.insert_or_assign(std::move(key), counts);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<Key, SharedCounts> counts_;
-};
-
-/// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
+/// Returns the part of a key that identifies a thread-value layout. `sums`: a reduction's results
 /// are accessed, not all elements.
-KnownCounts::Key key_of(const kernel::Context& c, bool sums) {
-  KnownCounts::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
+CountsKey key_of(const kernel::Context& c, bool sums) {
+  CountsKey key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
     const std::vector<kernel::Mode> leaves = kernel::modes(layout);
     key.push_back(std::ssize(leaves));
@@ -123,21 +103,30 @@ class Count {
       : plan_(kernel), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
-    static KnownCounts known;
-    const KnownCounts::Key key = with(a);
-    std::optional<SharedCounts> one = known.find(key);
-    if (!one) known.add(key, *(one = counted(a)));
-    for (const auto& [counter, count] : one->counts) result.counts[counter] += count;
-    result.mixed = result.mixed || one->mixed;
-    result.ragged = result.ragged || one->ragged;
+    // Of all plans: those of one search have many accesses in common.
+    static std::map<CountsKey, SharedCounts> known;
+    static std::mutex mutex;
+    constexpr std::size_t limit = 1 << 14;
+    CountsKey key = with(a);
+    std::unique_lock lock(mutex);
+    auto one = known.find(key);
+    if (one == known.end()) {
+      lock.unlock();
+      SharedCounts counts = counted(a);
+      lock.lock();
+      if (known.size() >= limit) known.clear();
+      one = known.insert_or_assign(std::move(key), std::move(counts)).first;
+    }
+    for (const auto& [counter, count] : one->second.counts) result.counts[counter] += count;
+    result.mixed = result.mixed || one->second.mixed;
+    result.ragged = result.ragged || one->second.ragged;
   }
-
   SharedCounts result;
 
  private:
-  KnownCounts::Key with(const SharedAccess& a) const {
+  CountsKey with(const SharedAccess& a) const {
     const kernel::SmemTensor& b = plan_.tensors[a.buffer];
-    KnownCounts::Key key = key_;
+    CountsKey key = key_;
     key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step,
                            b.offset % target::bank_row_bytes});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
@@ -208,7 +197,7 @@ class Count {
   const kernel::Kernel& plan_;
   const kernel::Context& context_;
   bool sums_;
-  KnownCounts::Key key_;
+  CountsKey key_;
   std::vector<WarpVisits> warps_, lines_;
   graph::Shape element_;
 };
