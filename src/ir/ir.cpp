@@ -74,8 +74,7 @@ File parse(std::string_view text, const std::string& file) {
   program(in, read);
   in.end();
   check(read, file);
-  tile::TilePrograms& p = read.plan.program;
-  for (const kernel::Kernel& k : read.plan.kernels) p.kernels.push_back(k.program);
+  read.plan.program = plan::planned(read.plan);
   return read;
 }
 

@@ -50,10 +50,15 @@ bool SameThread::operator()(int w, int r, int b) {
       writer.kind == kernel::WorkKind::finish)
     return false;
   const kernel::Context &cw = plan_.layout_of(writer), &cr = plan_.layout_of(reader);
-  const graph::Shape& shape = plan_.tensors[b].shape;
+  const kernel::SmemTensor& buffer = plan_.tensors[b];
+  const graph::Shape& shape = buffer.shape;
   if (cw.row || cr.row || cw.domain.size() != shape.size()) return false;
-  if (cr.domain != shape && cr.domain != plan_.tensors[b].padded) return false;
-  for (int operand : operands_of(reader))
+  if (cr.domain != shape && cr.domain != buffer.padded) return false;
+  // A task that stores a node from registers to shared memory evaluates this node, others their node's operands.
+  const tile::Node& n = plan_.program.nodes[reader.node];
+  const bool spills =
+      reader.kind == kernel::WorkKind::to_shared && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
+  for (int operand : spills || n.in.empty() ? std::vector<int>{reader.node} : n.in)
     for (const kernel::Leaf& leaf : kernel::leaves(plan_.program, operand, shape))
       if (plan_.tensor_of(leaf.node) == b && !leaf.identity()) return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
@@ -72,15 +77,6 @@ bool SameThread::operator()(int w, int r, int b) {
     same = same && owner[kernel::linear(read, shape)] == thread;
   });
   return agreement_[key] = same;
-}
-
-/// Returns the nodes (operators of the kernel) that task t evaluates. A task that stores a node from
-/// registers to shared memory evaluates only this node; other tasks evaluate their node's operands.
-std::vector<int> SameThread::operands_of(const selection::Task& t) const {
-  const tile::Node& n = plan_.program.nodes[t.node];
-  const bool spills =
-      t.kind == kernel::WorkKind::to_shared && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
-  return spills || n.in.empty() ? std::vector<int>{t.node} : n.in;
 }
 
 }  // namespace zellige::plan

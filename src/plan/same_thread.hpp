@@ -22,8 +22,6 @@ class SameThread {
   bool operator()(int w, int r, int b);
 
  private:
-  std::vector<int> operands_of(const selection::Task&) const;
-
   const kernel::Kernel& plan_;
   const selection::Tasks& tasks_;
   std::map<std::tuple<int, int, int>, bool> agreement_;  // by both contexts and the buffer
