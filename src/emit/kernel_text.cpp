@@ -21,42 +21,27 @@ KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& p
     for (int in : n.in) ++uses_[in];
 }
 
-void KernelText::emit() {
-  grid_comment();
-  const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together, block_.name,
-            parameter_list());
-  body();
-}
-
-void KernelText::emit_part(const std::string& name) {
-  part_ = true;
-  grid_comment();
-  // ptxas takes seconds for dozens of inlined calls of one function.
-  out_.open(
-      "static __device__ __attribute__((noinline)) void {}({}, [[maybe_unused]] int block, [[maybe_unused]] "
-      "int part_begin) {{",
-      name, parameter_list());
-  body();
-}
-
-/// Emits the body of the function and its closing brace.
-void KernelText::body() {
+void KernelText::emit(const std::string& part) {
+  part_ = !part.empty();
+  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
+            plan_.shared_bytes,
+            block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
+                                          plan_.stages() > 1 ? "s" : "")
+                            : "");
+  if (part_)  // ptxas takes seconds for dozens of inlined calls of one function
+    out_.open(
+        "static __device__ __attribute__((noinline)) void {}({}, [[maybe_unused]] int block, [[maybe_unused]] "
+        "int part_begin) {{",
+        part, parameter_list());
+  else
+    out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads,
+              plan_.together > 0 ? fmt::format(", {}", plan_.together) : "", block_.name, parameter_list());
   declarations();
   if (plan_.warp_specialized())
     roles();
   else
     run(plan_.agents.at(0).steps);
   out_.close();
-}
-
-/// Emits a comment with the grid, shared memory, iterations and stages.
-void KernelText::grid_comment() {
-  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
-            plan_.shared_bytes,
-            block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
-                                          plan_.stages() > 1 ? "s" : "")
-                            : "");
 }
 
 /// Returns the function's parameters: TMA descriptors, then pointers.

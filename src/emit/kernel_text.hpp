@@ -75,18 +75,14 @@ class KernelText {
  public:
   KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& program, Names& names, Text& out);
 
-  /// Emits the kernel as a __global__ function.
-  void emit();
-  /// Emits the kernel as a device function called `name`, for a launch of several tile programs: there each block
-  /// calls the function of its program. Further arguments of the function are the block's number within its
-  /// program, and the index at which the program's part of a concatenation begins.
-  void emit_part(const std::string& name);
+  /// Emits the kernel as a __global__ function or, for a launch of several tile programs, as a device function called
+  /// `part`: there each block calls the function of its program. Further arguments of the function are the block's
+  /// number within its program, and the index at which the program's part of a concatenation begins.
+  void emit(const std::string& part = "");
 
  private:
   // kernel_text.cpp: the kernel's frame, its signature and declarations.
-  void grid_comment();
   std::string parameter_list() const;
-  void body();
   void declarations();
   void declare_first_iteration();
   std::string thread_index() const;

@@ -67,7 +67,7 @@ KernelSources kernel_sources(const plan::Plan& plan) {
       for (const kernel::Kernel& kernel : kernels) {
         const std::string part = Names::part(kernel.name());
         Text function;
-        KernelText(kernel, plan.program, names, function).emit_part(part);
+        KernelText(kernel, plan.program, names, function).emit(part);
         std::string call = once(function, part).first + "(";
         for (const Parameter& p : parameters(kernel)) call += names.pointer(plan.program.tensors[p.tensor].name) + ", ";
         programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});
