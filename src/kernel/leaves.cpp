@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace zellige::kernel {
 
 At narrowed(At at, const Shape& operand, const Shape& map) {

@@ -1,12 +1,11 @@
 // Every elementwise operator has a formula that uses each of its operands; other operators have
 // none.
-#include "emit/source_lines.hpp"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <regex>
 
+#include "emit/source_lines.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
 

@@ -1,11 +1,10 @@
 // Kernels that differ only in names become one function, launched with the tensors of
 // each.
-#include "emit/launch_text.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "emit/launch_text.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "run/passes.hpp"

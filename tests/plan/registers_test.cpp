@@ -1,5 +1,7 @@
 // Registers: every wrong way to pass a value in them is refused with a message, and no plan of the planner
 // is.
+#include "plan/registers.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +14,6 @@
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/pipeline.hpp"
-#include "plan/registers.hpp"
 #include "plan/swizzle.hpp"
 #include "run/run.hpp"
 #include "selection/layouts.hpp"

@@ -1,7 +1,5 @@
 // The declared reads and writes of a nest are those found by touches.cpp by enumeration, and every access is
 // one aligned piece.
-#include "predict/count_shared.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/evaluation.hpp"
+#include "predict/count_shared.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 #include "touches.hpp"
