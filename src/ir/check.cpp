@@ -10,6 +10,7 @@ using kernel::WorkKind;
 
 /// Returns how many operands a node has, at least and at most.
 std::pair<std::size_t, std::size_t> operands(const tile::Node& n) {
+  using enum tile::NodeKind;
   constexpr std::size_t any = 1000;
   constexpr struct {
     tile::NodeKind kind;
