@@ -16,6 +16,7 @@
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
 #include "emulate/parts.hpp"
+#include "emulate/shared_additions.hpp"
 #include "emulate/shared_shadow.hpp"
 #include "emulate/stacks.hpp"
 
@@ -140,6 +141,7 @@ class Block {
   std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
+  SharedAdditions additions;
   PartsRead parts;
   AsyncShadow async;
   MBarriers mbarriers;

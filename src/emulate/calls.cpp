@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "emulate/atomics.hpp"
 #include "emulate/rows.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
@@ -80,6 +81,7 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty())
     c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
+  if (!c && !there.additions.empty()) c = there.additions.access(at, bytes, a);
   if (c) clash(f, g.index, p, bytes, verb, site, c);
   if constexpr (writes) there.mbarriers.spare(f, at, bytes, verb, site);
   if (!p.region->part_bytes || &there != &b) return true;
@@ -283,15 +285,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
   if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
     clash_of_global(f, p, 4, "counts", site, c);
-  start_epoch(f);
-  const Actor a = b.actor(f, site.address);
-  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), a.epoch, {}, {}, {}};
-  for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
-    const unsigned other = b.first_warp + i;
-    mine.times.push_back(a.observed(other));
-    mine.visible.push_back(a.clock->visible[unsigned(Space::global)][other]);
-    for (unsigned lane = 0; lane < 32; ++lane) mine.fences.push_back(a.last_fence(other * 32 + lane));
-  }
+  Arrival mine = released_by(f, site);
   Arrivals& arrivals = state.races->arrivals;
   const std::lock_guard lock(arrivals.mutex);
   std::uint32_t before = 0;
@@ -309,6 +303,14 @@ void fail_at(Thread& t, const char* tensor, const char* message) {
 }
 
 }  // namespace
+
+bool check_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
+  return writes ? access<true>(f, p, bytes, site) : access<false>(f, p, bytes, site);
+}
+
+bool admit_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
+  return admit(f, f.index, p, bytes, writes, site, bytes);
+}
 
 void land_copies(Fiber& f, unsigned pending_groups) {
   Block& b = *f.home;
