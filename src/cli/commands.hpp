@@ -26,6 +26,7 @@ Subcommand add_equal(CLI::App&);
 Subcommand add_optimize(CLI::App&);
 Subcommand add_cache(CLI::App&);
 Subcommand add_doctor(CLI::App&);
+Subcommand add_emulate(CLI::App&);
 
 // Exit statuses of the command line; see the footer in main.cpp. If graphs of one run have different
 // statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
       "the machine is at fault; 3 undecided (equal only).");
   const std::vector<Subcommand> entries = {add_run(app),      add_transpile(app), add_emit(app),
                                            add_optimize(app), add_layout(app),    add_banks(app),
-                                           add_equal(app),    add_cache(app),     add_doctor(app)};
+                                           add_equal(app),    add_cache(app),     add_doctor(app),
+                                           add_emulate(app)};
   try {
     app.parse(argc, argv);
     int status = refused;
