@@ -23,7 +23,7 @@ struct EmulateArguments {
 
 // Reports what the run has found; returns the exit status. `status`: the program's own. `out`: where JSON goes.
 int finish(const EmulateArguments& a, int status, std::FILE* out) {
-  const cuda::Report& report = cuda::session().report;
+  const cuda::ProgramReport& report = cuda::session().report;
   if (!a.sarif.empty()) {
     run::Outputs outputs({}, a.force);
     outputs.put(a.sarif, report.sarif(a.file));
@@ -41,8 +41,7 @@ int finish(const EmulateArguments& a, int status, std::FILE* out) {
 }
 
 int emulate(const EmulateArguments& a) {
-  const cuda::CompiledProgram program =
-      cuda::compile({a.file, a.folders, a.macros, a.standard}, run::Cache::standard());
+  const cuda::CompiledSource program = cuda::compile({a.file, a.folders, a.macros, a.standard}, run::Cache::standard());
   std::FILE* out = stdout;
   if (a.json) {  // the program's own output goes to stderr
     out = fdopen(dup(STDOUT_FILENO), "w");
@@ -76,13 +75,17 @@ Subcommand add_emulate(CLI::App& app) {
   command->add_option("--std", a->standard, "C++ standard of the source")
       ->check(one_of({"c++17", "c++20"}))
       ->capture_default_str();
-  command->add_option("--schedule", a->schedule, "Order in which threads run: 0 lane by lane, else a random order of this seed")
+  command
+      ->add_option("--schedule", a->schedule,
+                   "Order in which threads run: 0 lane by lane, else a random order of this seed")
       ->check(integer(0, 1000000))
       ->capture_default_str();
   command->add_option("--seconds", a->seconds, "CPU time after which a block counts as one that does not end")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--jobs", a->jobs, "Number of blocks that run at once")->check(integer(1, 256))->capture_default_str();
+  command->add_option("--jobs", a->jobs, "Number of blocks that run at once")
+      ->check(integer(1, 256))
+      ->capture_default_str();
   command->add_flag("--counts", a->counts, "Print accesses with bank conflicts or needless sectors, by line");
   command->add_flag("--json", a->json, "Print one line of JSON; the program's own output goes to stderr");
   command->add_option("--sarif", a->sarif, "Write the findings to this file, in SARIF 2.1.0")->type_name(output_file);

@@ -23,10 +23,9 @@ int main(int argc, char** argv) {
       "\nzellige COMMAND --help shows the options of a command.\n"
       "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided (equal only).");
-  const std::vector<Subcommand> entries = {add_run(app),      add_transpile(app), add_emit(app),
-                                           add_optimize(app), add_layout(app),    add_banks(app),
-                                           add_equal(app),    add_cache(app),     add_doctor(app),
-                                           add_emulate(app)};
+  const std::vector<Subcommand> entries = {add_run(app),    add_transpile(app), add_emit(app),  add_optimize(app),
+                                           add_layout(app), add_banks(app),     add_equal(app), add_cache(app),
+                                           add_doctor(app), add_emulate(app)};
   try {
     app.parse(argc, argv);
     int status = refused;

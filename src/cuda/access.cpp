@@ -70,7 +70,7 @@ void check(Fiber& f, const unsigned char* p, std::size_t bytes, bool writes, Sit
 void host_access(const void* p, bool writes, Site site) {
   Session& s = session();
   if (!s.memory.owns(p)) return;
-  const Allocation* const a = s.memory.near(p);
+  const ProgramAllocation* const a = s.memory.near(p);
   if (a && a->kind == MemoryKind::managed && !a->freed && a->contains(p)) return;
   s.report_host("memory of the device", site,
                 fmt::format("the host {} {} at \1; it gets at it by cudaMemcpy", writes ? "writes" : "reads",
@@ -100,7 +100,8 @@ void volatile_access(const void* p, std::size_t bytes, bool writes, CallSite sit
 
 void bad_index(const char* type, long long index, CallSite site) {
   if (!inside_kernel)
-    return session().report_host("out of bounds", site_of(site), fmt::format("the host uses index {} of {} at \1", index, type));
+    return session().report_host("out of bounds", site_of(site),
+                                 fmt::format("the host uses index {} of {} at \1", index, type));
   Fiber& f = emulate::fiber(emulate::self());
   f.home->stop(f, Finding::Kind::out_of_bounds, nullptr, site_of(site), "of an array: {} uses index {} of {} at \1",
                f.home->who(f.index), index, type);
@@ -126,19 +127,19 @@ Place place_of(Fiber& f, const void* p, Site site) {
     const std::size_t offset = std::size_t(at - b.memory);
     if (offset >= b.shared_bytes)
       b.stop(f, Finding::Kind::out_of_bounds, session().dynamic_name, site,
-             "on shared tensor {}: {} accesses byte {} at \1; the tensor has {}", session().dynamic_name, b.who(f.index),
-             offset - session().static_bytes, session().dynamic_bytes);
+             "on shared tensor {}: {} accesses byte {} at \1; the tensor has {}", session().dynamic_name,
+             b.who(f.index), offset - session().static_bytes, session().dynamic_bytes);
     return {at, shared_region(f, offset, site)};
   }
-  thread_local const Allocation* last = nullptr;
+  thread_local const ProgramAllocation* last = nullptr;
   thread_local const KernelCall* last_launch = nullptr;
   const Session& s = session();
   if (last_launch == s.running && last && last->contains(p) && last->region) return {at, last->region};
-  const Allocation* const a = s.memory.near(p);
+  const ProgramAllocation* const a = s.memory.near(p);
   if (!a) return {at, nullptr};
   if (a->freed)
-    b.stop(f, Finding::Kind::crash, a->name().c_str(), site, "of {}: it accesses {} at \1, which is freed", b.who(f.index),
-           a->name());
+    b.stop(f, Finding::Kind::crash, a->name().c_str(), site, "of {}: it accesses {} at \1, which is freed",
+           b.who(f.index), a->name());
   last = a, last_launch = s.running;
   return {at, a->region};
 }

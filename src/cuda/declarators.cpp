@@ -13,10 +13,15 @@ bool is_storage(const SourceToken& t) {
 }
 bool is_alignment(const SourceToken& t) { return t.is("alignas") || t.is("__align__") || t.is("__attribute__"); }
 
-// Returns the tokens as text, with one blank between.
+// Returns the tokens as text, with one blank where the source has any.
 std::string joined(const std::vector<SourceToken>& tokens) {
   std::string text;
-  for (const SourceToken& t : tokens) text.append(text.empty() ? "" : " ").append(t.text);
+  std::size_t end = 0;
+  for (const SourceToken& t : tokens) {
+    if (!text.empty() && t.at != end) text += ' ';
+    text += t.text;
+    end = t.end();
+  }
   return text;
 }
 
@@ -52,8 +57,7 @@ std::size_t name_of(const std::vector<SourceToken>& tokens) {
 
 }  // namespace
 
-std::vector<Declarator> declarators(const std::vector<SourceToken>& tokens, std::size_t first,
-                                    std::size_t last) {
+std::vector<Declarator> declarators(const std::vector<SourceToken>& tokens, std::size_t first, std::size_t last) {
   std::vector<SourceToken> declared, alignment;
   for (std::size_t i = first; i < last; ++i) {
     if (is_storage(tokens[i])) continue;
@@ -77,7 +81,7 @@ std::vector<Declarator> declarators(const std::vector<SourceToken>& tokens, std:
     Declarator d{joined(type), std::string(part[name].text), "", false};
     d.unbounded = name + 2 < part.size() && part[name + 1].is("[") && part[name + 2].is("]");
     const std::string rest = joined(part);
-    d.full = joined(alignment) + " " + (all.empty() ? rest : d.type + " " + rest);
+    d.full = joined(alignment) + (alignment.empty() ? "" : " ") + (all.empty() ? rest : d.type + " " + rest);
     all.push_back(std::move(d));
   }
   return all;

@@ -11,13 +11,12 @@ namespace zellige::cuda {
 struct Declarator {
   std::string type;  // without its * and &, and without storage classes and alignment
   std::string name;
-  std::string full;  // `alignas(16) float *a[4]`: a declaration of it alone
+  std::string full;        // `alignas(16) float *a[4]`: a declaration of it alone
   bool unbounded = false;  // name[]
 };
 
 /// Returns the variables that the tokens declare: those from `first` up to, but without, `last`. Skips CUDA's and C++'s
 /// words of storage.
-std::vector<Declarator> declarators(const std::vector<SourceToken>&, std::size_t first,
-                                    std::size_t last);
+std::vector<Declarator> declarators(const std::vector<SourceToken>&, std::size_t first, std::size_t last);
 
 }  // namespace zellige::cuda

@@ -75,13 +75,15 @@ void grid_sync() {
   Block& b = *f.home;
   if (!session().running->cooperative)
     b.stop(f, Finding::Kind::barrier_divergence, nullptr, site,
-           "of {}: it synchronizes the grid at \1, and the launch is not cooperative (cudaLaunchCooperativeKernel)", b.who(f.index));
+           "of {}: it synchronizes the grid at \1, and the launch is not cooperative (cudaLaunchCooperativeKernel)",
+           b.who(f.index));
   const bool last = b.cluster.arrived + 1 == b.cluster.live;
   b.cluster.arrive(f, true, site);
   if (last)  // the grid is one cluster, of which all threads have arrived
     for (const auto& [at, a] : session().memory.all())
       if (a->region)
-        if (const auto* state = static_cast<const emulate::GlobalState*>(a->region->shadow); state->races) state->races->forget();
+        if (const auto* state = static_cast<const emulate::GlobalState*>(a->region->shadow); state->races)
+          state->races->forget();
   b.cluster.wait(f, site);
 }
 
@@ -89,8 +91,8 @@ void assert_failed(const char* condition, const char*) {
   if (!inside_kernel) return;
   const Site site = ZELLIGE_SITE();
   Fiber& f = running();
-  f.home->stop(f, Finding::Kind::crash, nullptr, site, "of {}: its assertion `{}` does not hold at \1", f.home->who(f.index),
-               condition);
+  f.home->stop(f, Finding::Kind::crash, nullptr, site, "of {}: its assertion `{}` does not hold at \1",
+               f.home->who(f.index), condition);
 }
 
 void trap() {
@@ -104,6 +106,29 @@ void fault(const char* message) {
   Fiber& f = running();
   f.home->report(f, Finding::Kind::divergence, nullptr, site, "of {}: at \1 its {}", f.home->who(f.index), message);
 }
+
+void cp_async(void* to, const void* from, unsigned bytes, unsigned valid) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = running();
+  const Place target = place_of(f, to, site), source = place_of(f, from, site);
+  if (!target.region) refuse_address(f, to, "copies to", site);
+  if (valid && !source.region) refuse_address(f, from, "copies from", site);
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    f.home->stop(f, Finding::Kind::instruction, target.region->name, site,
+                 "cp.async: {} copies {} bytes at \1; it copies 4, 8 or 16", f.home->who(f.index), bytes);
+  emulate::start_copy(f, target, source.region ? source : target, bytes, valid, site);
+}
+
+unsigned shared_address(const void* p) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = running();
+  const auto* const at = static_cast<const unsigned char*>(p);
+  if (at < f.home->memory || at >= f.home->memory + f.home->shared_bytes)
+    f.home->stop(f, Finding::Kind::instruction, nullptr, site,
+                 "of {}: at \1 it takes an address for one of shared memory", f.home->who(f.index));
+  return unsigned(at - f.home->memory);
+}
+void* shared_pointer(unsigned address) { return running().home->memory + address; }
 
 std::uint64_t now() {
   const Site site = ZELLIGE_SITE();
@@ -126,6 +151,9 @@ void add_kernel_calls(Host& all) {
   all.trap = trap;
   all.fault = fault;
   all.clock = now;
+  all.cp_async = cp_async;
+  all.shared_address = shared_address;
+  all.shared_pointer = shared_pointer;
 }
 
 }  // namespace zellige::cuda

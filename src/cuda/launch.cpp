@@ -44,27 +44,31 @@ std::size_t allowed_shared(const std::string& kernel) {
 LaunchFault check(const KernelCall& k) {
   const Extent &g = k.grid, &b = k.block;
   const std::uint64_t threads = std::uint64_t(b.x) * b.y * b.z;
-  const auto invalid = [](std::string message) { return LaunchFault{std::move(message), cudaErrorInvalidConfiguration}; };
-  if (threads > 1024) return invalid(fmt::format("a block of {}x{}x{} has {} threads; it has at most 1024", b.x, b.y, b.z, threads));
+  const auto invalid = [](std::string message) {
+    return LaunchFault{std::move(message), cudaErrorInvalidConfiguration};
+  };
+  if (threads > 1024)
+    return invalid(fmt::format("a block of {}x{}x{} has {} threads; it has at most 1024", b.x, b.y, b.z, threads));
   if (threads == 0) return invalid(fmt::format("a block of {}x{}x{} has no threads", b.x, b.y, b.z));
   if (b.z > 64) return invalid(fmt::format("a block has {} threads in z; it has at most 64", b.z));
   if (g.x == 0 || g.y == 0 || g.z == 0) return invalid(fmt::format("a grid of {}x{}x{} has no blocks", g.x, g.y, g.z));
   if (g.y > 65535 || g.z > 65535)
-    return invalid(fmt::format("a grid has {} blocks in {}; it has at most 65535", g.y > 65535 ? g.y : g.z, g.y > 65535 ? "y" : "z"));
+    return invalid(fmt::format("a grid has {} blocks in {}; it has at most 65535", g.y > 65535 ? g.y : g.z,
+                               g.y > 65535 ? "y" : "z"));
   if (g.x > 2147483647u) return invalid(fmt::format("a grid has {} blocks in x; it has at most 2147483647", g.x));
   const std::size_t allowed = allowed_shared(k.kernel);
   if (k.shared_bytes > allowed)
-    return {fmt::format("{} bytes of dynamic shared memory; {} has at most {}{}", k.shared_bytes, base(k.kernel), allowed,
-                        k.shared_bytes > 227 * 1024 ? "" : " unless cudaFuncSetAttribute allows it more"),
+    return {fmt::format("{} bytes of dynamic shared memory; {} has at most {}{}", k.shared_bytes, base(k.kernel),
+                        allowed, k.shared_bytes > 227 * 1024 ? "" : " unless cudaFuncSetAttribute allows it more"),
             cudaErrorInvalidValue};
   if (k.cooperative && (g.x * g.y * g.z > 16 || g.x * g.y * g.z * ((threads + 31) / 32) > 128))
-    return {fmt::format("a cooperative launch of {} blocks of {} threads; the emulator follows 16 blocks and 128 warps", g.x * g.y * g.z,
-                        threads),
+    return {fmt::format("a cooperative launch of {} blocks of {} threads; the emulator follows 16 blocks and 128 warps",
+                        g.x * g.y * g.z, threads),
             cudaErrorCooperativeLaunchTooLarge};
   return {};
 }
 
-std::vector<Allocation*> launched;  // the allocations of the running launch, in the order of its parameters
+std::vector<ProgramAllocation*> launched;  // the allocations of the running launch, in the order of its parameters
 
 // Tells the emulator what each thread does: it calls the kernel with the arguments of the launch.
 void entry(Launch& launch) {
@@ -88,7 +92,8 @@ void check_static_shared(const KernelCall& k, Site site) {
   const std::size_t most = std::max(allowed_shared(k.kernel), shared_without_asking);
   if (bytes > most)
     s.report_host("launch", site,
-                  fmt::format("of {} at \1: {} bytes of shared memory, static and dynamic; it has at most {}", k.kernel, bytes, most));
+                  fmt::format("of {} at \1: {} bytes of shared memory, static and dynamic; it has at most {}", k.kernel,
+                              bytes, most));
   s.used_shared.clear();
 }
 
@@ -121,7 +126,7 @@ void run(const KernelCall& k, Site site) {
   }
   inside_kernel = false;
   s.running = nullptr;
-  for (Allocation* a : launched) a->region = nullptr;
+  for (ProgramAllocation* a : launched) a->region = nullptr;
   check_static_shared(k, site);
 }
 

@@ -1,8 +1,8 @@
 // The functions of CUDA's runtime API that allocate, copy and fill memory. Each copy is checked: that it stays within its
 // allocations, that its direction is right, and that what the device gives has been written.
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "cuda/session.hpp"
 #include "zellige/cuda/runtime.hpp"
@@ -20,7 +20,7 @@ int refused(const std::string& kind, Site site, const std::string& message, int 
 
 int allocate(void** out, std::size_t bytes, MemoryKind kind, const char* name) {
   if (bytes == 0) return *out = nullptr, cudaSuccess;
-  const Allocation* const a = session().memory.allocate(bytes, kind, name);
+  const ProgramAllocation* const a = session().memory.allocate(bytes, kind, name);
   if (!a) return cudaErrorMemoryAllocation;
   *out = a->begin();
   return cudaSuccess;
@@ -29,7 +29,7 @@ int allocate(void** out, std::size_t bytes, MemoryKind kind, const char* name) {
 int release(void* p) {
   const Site site = ZELLIGE_SITE();
   if (!p || session().memory.release(p)) return cudaSuccess;
-  const Allocation* const a = session().memory.near(p);
+  const ProgramAllocation* const a = session().memory.near(p);
   const std::string what = a && a->freed && a->begin() == p ? fmt::format("{}, which is freed already", a->name())
                                                             : "an address that no allocation begins at";
   return refused("invalid free", site, fmt::format("cudaFree at \1 of {}", what), cudaErrorInvalidValue);
@@ -38,23 +38,26 @@ int release(void* p) {
 /// One side of a copy.
 struct Side {
   const void* p;
-  bool device;           // as the copy's kind says; for cudaMemcpyDefault as it is
-  Allocation* allocation;  // null: the host's
+  bool device;                    // as the copy's kind says; for cudaMemcpyDefault as it is
+  ProgramAllocation* allocation;  // null: the host's
 };
 
 // Returns whether the side is what the copy takes it for, and all of its bytes exist; otherwise reports.
 bool check_side(const Side& s, std::size_t bytes, const char* role, const char* call, Site site) {
   if (s.device && !s.allocation) {
-    refused("wrong direction", site, fmt::format("{} at \1: its {} is memory of the host, its kind says of the device", call, role), 0);
+    refused("wrong direction", site,
+            fmt::format("{} at \1: its {} is memory of the host, its kind says of the device", call, role), 0);
     return false;
   }
   if (!s.device && s.allocation && s.allocation->kind != MemoryKind::managed) {
     refused("wrong direction", site,
-            fmt::format("{} at \1: its {} is {} on the device, its kind says memory of the host", call, role, s.allocation->name()), 0);
+            fmt::format("{} at \1: its {} is {} on the device, its kind says memory of the host", call, role,
+                        s.allocation->name()),
+            0);
     return false;
   }
   if (!s.allocation) return true;
-  const Allocation& a = *s.allocation;
+  const ProgramAllocation& a = *s.allocation;
   const auto from = static_cast<const unsigned char*>(s.p) - a.begin();
   if (a.freed) {
     refused("use after free", site, fmt::format("{} at \1: its {} is {}, which is freed", call, role, a.name()), 0);
@@ -62,7 +65,9 @@ bool check_side(const Side& s, std::size_t bytes, const char* role, const char* 
   }
   if (from < 0 || std::size_t(from) > a.bytes() || bytes > a.bytes() - std::size_t(from)) {
     refused("out of bounds", site,
-            fmt::format("{} at \1: bytes {}..{} of {}, which has {}", call, from, from + std::ptrdiff_t(bytes), a.name(), a.bytes()), 0);
+            fmt::format("{} at \1: bytes {}..{} of {}, which has {}", call, from, from + std::ptrdiff_t(bytes),
+                        a.name(), a.bytes()),
+            0);
     return false;
   }
   return true;
@@ -73,8 +78,10 @@ void move_bytes(const Side& to, const Side& from, std::size_t bytes, bool& unwri
   std::memmove(const_cast<void*>(to.p), from.p, bytes);
   std::uint8_t* const marks_to = to.allocation ? to.allocation->buffer->flags() : nullptr;
   std::uint8_t* const marks_from = from.allocation ? from.allocation->buffer->flags() : nullptr;
-  const std::size_t at_to = marks_to ? std::size_t(static_cast<const unsigned char*>(to.p) - to.allocation->begin()) : 0;
-  const std::size_t at_from = marks_from ? std::size_t(static_cast<const unsigned char*>(from.p) - from.allocation->begin()) : 0;
+  const std::size_t at_to =
+      marks_to ? std::size_t(static_cast<const unsigned char*>(to.p) - to.allocation->begin()) : 0;
+  const std::size_t at_from =
+      marks_from ? std::size_t(static_cast<const unsigned char*>(from.p) - from.allocation->begin()) : 0;
   if (marks_to && marks_from)
     std::memmove(marks_to + at_to, marks_from + at_from, bytes);
   else if (marks_to)
@@ -83,15 +90,17 @@ void move_bytes(const Side& to, const Side& from, std::size_t bytes, bool& unwri
     unwritten |= std::memchr(marks_from + at_from, 0, bytes) != nullptr;
 }
 
-int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
-              int kind, const char* call, Site site) {
+int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+              std::size_t height, int kind, const char* call, Site site) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    return refused("wrong direction", site, fmt::format("{} at \1: its kind is {}", call, kind), cudaErrorInvalidMemcpyDirection);
-  DeviceMemory& memory = session().memory;
+    return refused("wrong direction", site, fmt::format("{} at \1: its kind is {}", call, kind),
+                   cudaErrorInvalidMemcpyDirection);
+  ProgramMemory& memory = session().memory;
   Side target{to, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice, memory.near(to)};
   Side source{from, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice, memory.near(from)};
-  if (kind == cudaMemcpyDefault) target.device = target.allocation != nullptr, source.device = source.allocation != nullptr;
+  if (kind == cudaMemcpyDefault)
+    target.device = target.allocation != nullptr, source.device = source.allocation != nullptr;
   if (!to_pitch) to_pitch = width;
   if (!from_pitch) from_pitch = width;
   if (!check_side(target, to_pitch * (height - 1) + width, "destination", call, site) ||
@@ -104,12 +113,13 @@ int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from
     move_bytes(target, source, width, unwritten);
   }
   if (unwritten) {
-    const Allocation& a = *source.allocation;
+    const ProgramAllocation& a = *source.allocation;
     const std::uint8_t* const marks = a.buffer->flags();
     std::size_t at = std::size_t(static_cast<const unsigned char*>(from) - a.begin());
     while (marks[at]) ++at;
     refused("uninitialised read", site,
-            fmt::format("{} at \1 copies {} to the host, of which byte {} has not been written", call, a.name(), at), 0);
+            fmt::format("{} at \1 copies {} to the host, of which byte {} has not been written", call, a.name(), at),
+            0);
   }
   return cudaSuccess;
 }
@@ -117,8 +127,8 @@ int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from
 int copy(void* to, const void* from, std::size_t bytes, int kind) {
   return copy_rows(to, 0, from, 0, bytes, 1, kind, "cudaMemcpy", ZELLIGE_SITE());
 }
-int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height,
-            int kind) {
+int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+            std::size_t height, int kind) {
   const Site site = ZELLIGE_SITE();
   if (to_pitch < width || from_pitch < width) return cudaErrorInvalidPitchValue;
   return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, "cudaMemcpy2D", site);
@@ -143,7 +153,7 @@ int last_error(int set) {
 
 void allow_shared(const char* kernel, std::size_t bytes) { session().allowed_shared[kernel] = bytes; }
 
-std::size_t memory(bool free) { return DeviceMemory::capacity - (free ? session().memory.used() : 0); }
+std::size_t memory(bool free) { return ProgramMemory::capacity - (free ? session().memory.used() : 0); }
 
 }  // namespace
 

@@ -49,7 +49,7 @@ void find_image(const void* address) {
 
 }  // namespace
 
-void run_program(const CompiledProgram& program, std::vector<std::string> arguments, const RunOptions& options,
+void run_program(const CompiledSource& program, std::vector<std::string> arguments, const EmulationOptions& options,
                  std::function<int(int)> ended) {
   begin_session(options);
   at_end = std::move(ended);

@@ -1,6 +1,6 @@
 // Compiles a CUDA program for the CPU and runs it on the emulator.
 //
-//   const CompiledProgram program = compile({.source = "add.cu"}, run::Cache::standard());
+//   const CompiledSource program = compile({.source = "add.cu"}, run::Cache::standard());
 //   run_program(program, {"add.cu", "1024"}, {}, [](int status) { return status; });   // does not return
 #pragma once
 #include <filesystem>
@@ -22,17 +22,17 @@ struct ProgramSource {
 };
 
 /// A compiled program: a shared library, and the files of its source, separated by newlines.
-struct CompiledProgram {
+struct CompiledSource {
   std::filesystem::path library;
   std::string files;
 };
 
 /// Compiles a program, or finds it in the cache. Throws Error if it cannot be compiled, with the compiler's messages.
-CompiledProgram compile(const ProgramSource&, const run::Cache&);
+CompiledSource compile(const ProgramSource&, const run::Cache&);
 
 /// Runs the program's main with arguments, in this process, and ends the process with the exit status that `ended`
 /// returns of the program's. `ended` is called when main has returned, or when the program calls exit().
-[[noreturn]] void run_program(const CompiledProgram&, std::vector<std::string> arguments, const RunOptions&,
+[[noreturn]] void run_program(const CompiledSource&, std::vector<std::string> arguments, const EmulationOptions&,
                               std::function<int(int status)> ended);
 
 }  // namespace zellige::cuda

@@ -14,7 +14,9 @@ using Kind = emulate::Finding::Kind;
 
 bool has(const std::string& text, std::string_view what) { return text.find(what) != text.npos; }
 
-std::string plural(std::uint64_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string plural(std::uint64_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
 // Returns the file and the number of "k.cu:12".
 std::pair<std::string, int> split(const std::string& line) {
@@ -39,12 +41,15 @@ std::string mend(const emulate::Finding& f) {
     return has(f.message, "atomically") || has(f.message, "adds to")
                ? "make all of these accesses atomic, or put __threadfence() before the atomic that announces the data"
                : "give each block bytes of its own, use an atomic, or part the kernel in two";
+  if (f.kind == Kind::race && has(f.message, "cp.async") && has(f.message, "still in flight"))
+    return fmt::format("cp.async.wait_group (__pipeline_wait_prior) and __syncthreads() before {}", f.lines[0]);
   if (f.kind == Kind::race && has(f.message, "no __syncwarp"))
     return fmt::format("__syncwarp() or __syncthreads() {}", between(f.lines));
-  if (f.kind == Kind::race && has(f.message, "no barrier"))
-    return fmt::format("__syncthreads() {}", between(f.lines));
-  if ((f.kind == Kind::barrier_divergence && has(f.message, "the block's barrier")) || (f.kind == Kind::deadlock && has(f.message, "the block's barrier")))
-    return "let every thread of the block reach the same __syncthreads(): move it out of the branch, or do not return before it";
+  if (f.kind == Kind::race && has(f.message, "no barrier")) return fmt::format("__syncthreads() {}", between(f.lines));
+  if ((f.kind == Kind::barrier_divergence && has(f.message, "the block's barrier")) ||
+      (f.kind == Kind::deadlock && has(f.message, "the block's barrier")))
+    return "let every thread of the block reach the same __syncthreads(): move it out of the branch, or do not return "
+           "before it";
   if (f.kind == Kind::divergence && has(f.message, "mask"))
     return "name in the mask exactly the lanes that reach the call, such as __ballot_sync(...) before the branch";
   if (f.kind == Kind::out_of_bounds && has(f.message, "global tensor"))
@@ -52,7 +57,7 @@ std::string mend(const emulate::Finding& f) {
   return "";
 }
 
-void Report::add(ProgramFinding f) {
+void ProgramReport::add(ProgramFinding f) {
   for (const ProgramFinding& known : findings_)
     if (known.kind == f.kind && known.lines == f.lines && known.kernel == f.kernel && known.tensor == f.tensor) return;
   if (!quiet) {
@@ -63,7 +68,7 @@ void Report::add(ProgramFinding f) {
   findings_.push_back(std::move(f));
 }
 
-void Report::add(const std::string& kernel, const emulate::EmulationReport& r) {
+void ProgramReport::add(const std::string& kernel, const emulate::EmulationReport& r) {
   ++launches_;
   for (const emulate::Finding& f : r.findings)
     add(ProgramFinding{std::string(name(f.kind)), kernel, f.message, f.lines, f.tensor, mend(f)});
@@ -82,13 +87,13 @@ void Report::add(const std::string& kernel, const emulate::EmulationReport& r) {
   }
 }
 
-std::string Report::summary() const {
+std::string ProgramReport::summary() const {
   const std::string launches = plural(launches_, "launch", "launches");
   if (findings_.empty()) return fmt::format("no findings in {}", launches);
   return fmt::format("{} in {}", plural(findings_.size(), "finding", "findings"), launches);
 }
 
-std::vector<Report::KernelCost> Report::sorted_costs() const {
+std::vector<ProgramReport::KernelCost> ProgramReport::sorted_costs() const {
   std::vector<KernelCost> all = costs_;
   std::ranges::stable_sort(all, [](const KernelCost& a, const KernelCost& b) {
     return a.cost.cost - a.cost.ideal > b.cost.cost - b.cost.ideal;
@@ -96,20 +101,20 @@ std::vector<Report::KernelCost> Report::sorted_costs() const {
   return all;
 }
 
-std::string Report::costs() const {
+std::string ProgramReport::costs() const {
   std::string text;
   for (const KernelCost& k : sorted_costs()) {
     const emulate::LineCost& c = k.cost;
     if (c.cost == c.ideal) continue;
-    text += fmt::format("{}: {} {} of {}: {} {}, {} would do, in {} of a warp\n", c.line,
-                        c.shared ? "shared" : "global", c.writes ? "stores" : "loads", plural(c.width, "byte", "bytes"),
-                        c.cost, c.shared ? "wavefronts" : "sectors", c.ideal,
-                        plural(c.executions, "execution", "executions"));
+    text +=
+        fmt::format("{}: {} {} of {}: {} {}, {} would do, in {} of a warp\n", c.line, c.shared ? "shared" : "global",
+                    c.writes ? "stores" : "loads", plural(c.width, "byte", "bytes"), c.cost,
+                    c.shared ? "wavefronts" : "sectors", c.ideal, plural(c.executions, "execution", "executions"));
   }
   return text;
 }
 
-std::string Report::json() const {
+std::string ProgramReport::json() const {
   using object = nlohmann::ordered_json;
   object out = {{"launches", launches_}};
   out["findings"] = object::array();
@@ -129,7 +134,7 @@ std::string Report::json() const {
   return out.dump();
 }
 
-std::string Report::sarif(const std::string& file) const {
+std::string ProgramReport::sarif(const std::string& file) const {
   using object = nlohmann::ordered_json;
   const auto location = [&](const std::string& line) {
     const auto [name, number] = split(line);

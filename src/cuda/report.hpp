@@ -18,7 +18,7 @@ struct ProgramFinding {
 };
 
 /// The findings of a run and its costs. Findings are printed on stderr when they are added.
-class Report {
+class ProgramReport {
  public:
   bool quiet = false;  // print nothing
 

@@ -16,6 +16,11 @@ Scopes::Scopes(const std::vector<SourceToken>& tokens) {
     bool parentheses = false, type = false, kernel = false, value = false;
     for (std::size_t k = start; k < i; ++k) {
       const SourceToken& d = tokens[k];
+      if (d.is("template")) {  // its parameters may have defaults
+        for (int depth = 0; ++k < i;)
+          if ((depth += tokens[k].is("<") ? 1 : tokens[k].is(">") ? -1 : 0) == 0) break;
+        continue;
+      }
       if (d.is("(")) {
         parentheses |= !(k > 0 && (tokens[k - 1].is("alignas") || tokens[k - 1].is("__align__") ||
                                    tokens[k - 1].is("__launch_bounds__") || tokens[k - 1].is("__attribute__")));

@@ -29,7 +29,7 @@ std::pair<std::uintptr_t, std::uintptr_t> stack_of_thread() {
 }  // namespace
 
 Session& session() { return *the_session; }
-void begin_session(const RunOptions& options) { the_session = std::make_unique<Session>(options); }
+void begin_session(const EmulationOptions& options) { the_session = std::make_unique<Session>(options); }
 
 void Session::declare(Declaration* first) {
   for (Declaration* d = first; d; d = d->next) {

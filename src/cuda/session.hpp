@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/device_memory.hpp"
+#include "cuda/program_memory.hpp"
 #include "cuda/report.hpp"
 #include "emulate/engine.hpp"
 #include "emulate/site.hpp"
@@ -12,7 +12,7 @@
 namespace zellige::cuda {
 
 /// How a program is run.
-struct RunOptions {
+struct EmulationOptions {
   unsigned schedule = 0;  // order of threads: LaunchConfig::schedule
   double seconds = 60;    // of CPU time that a block may take
   int workers = 1;
@@ -21,18 +21,18 @@ struct RunOptions {
 /// The running program.
 class Session {
  public:
-  explicit Session(const RunOptions& how) : options(how) {}
+  explicit Session(const EmulationOptions& how) : options(how) {}
 
-  RunOptions options;
+  EmulationOptions options;
   std::string files;  // of the program, by newlines: those whose lines findings name
   // where the program is loaded, and the emulator itself, whose tables the program reads
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> images;
-  DeviceMemory memory;
-  Report report;
-  int error = 0;                                     // cudaGetLastError
+  ProgramMemory memory;
+  ProgramReport report;
+  int error = 0;                                      // cudaGetLastError
   std::map<std::string, std::size_t> allowed_shared;  // bytes of dynamic shared memory, by kernel
-  std::vector<Declaration*> shared;                  // shared variables, by offset
-  std::size_t static_bytes = 0;                      // of them, with the room between
+  std::vector<Declaration*> shared;                   // shared variables, by offset
+  std::size_t static_bytes = 0;                       // of them, with the room between
   const KernelCall* running = nullptr;
   std::size_t dynamic_bytes = 0;  // of the running launch: its dynamic shared memory, and the program's name of it
   const char* dynamic_name = "";
@@ -47,7 +47,7 @@ class Session {
 /// The session of this process.
 Session& session();
 /// Makes the session of this process.
-void begin_session(const RunOptions&);
+void begin_session(const EmulationOptions&);
 
 /// Bytes between variables in shared memory, and after the last, so that an access beyond one hits none.
 inline constexpr std::size_t shared_gap = 64, shared_tail = 4096;

@@ -14,11 +14,28 @@ namespace {
 namespace fs = std::filesystem;
 
 // Headers of CUDA whose content the prelude has.
-constexpr const char* own_headers[] = {
-    "cuda.h",          "cuda_runtime.h",        "cuda_runtime_api.h",       "device_launch_parameters.h", "cooperative_groups.h",
-    "vector_types.h",  "device_functions.h",    "sm_30_intrinsics.h",       "cooperative_groups/reduce.h", "cuda_device_runtime_api.h",
-    "driver_types.h",  "vector_functions.h",    "device_atomic_functions.h", "math_functions.h",           "math_constants.h",
-    "host_defines.h",  "crt/host_defines.h",    "builtin_types.h",           "cuda_profiler_api.h",        "sm_20_intrinsics.h"};
+constexpr const char* own_headers[] = {"cuda.h",
+                                       "cuda_runtime.h",
+                                       "cuda_runtime_api.h",
+                                       "cuda_pipeline.h",
+                                       "cuda_pipeline_primitives.h",
+                                       "device_launch_parameters.h",
+                                       "cooperative_groups.h",
+                                       "vector_types.h",
+                                       "device_functions.h",
+                                       "sm_30_intrinsics.h",
+                                       "cooperative_groups/reduce.h",
+                                       "cuda_device_runtime_api.h",
+                                       "driver_types.h",
+                                       "vector_functions.h",
+                                       "device_atomic_functions.h",
+                                       "math_functions.h",
+                                       "math_constants.h",
+                                       "host_defines.h",
+                                       "crt/host_defines.h",
+                                       "builtin_types.h",
+                                       "cuda_profiler_api.h",
+                                       "sm_20_intrinsics.h"};
 
 /// The files of a program that are translated so far.
 class Translation {
@@ -40,6 +57,8 @@ class Translation {
     for (const SourceInclude& i : r.includes) {
       if (std::ranges::find(own_headers, i.name) != std::end(own_headers))
         changed.emplace_back(i, "<cstddef>");
+      else if (i.name == "cuda_fp16.h" || i.name == "cuda_bf16.h")
+        changed.emplace_back(i, "<zellige/cuda/half.hpp>");
       else if (const auto found = find(i, file.parent_path()))
         changed.emplace_back(i, "\"" + add(*found) + "\"");
     }

@@ -92,9 +92,9 @@ std::vector<SourceToken> tokenize(std::string_view source) {
     } else if (std::isdigit(static_cast<unsigned char>(c)) ||
                (c == '.' && s.at + 1 < source.size() && std::isdigit(static_cast<unsigned char>(source[s.at + 1])))) {
       kind = Kind::number;
-      while (end < source.size() &&
-             (in_word(source[end]) || source[end] == '.' || source[end] == '\'' ||
-              ((source[end] == '+' || source[end] == '-') && std::string_view("eEpP").find(source[end - 1]) != std::string_view::npos)))
+      while (end < source.size() && (in_word(source[end]) || source[end] == '.' || source[end] == '\'' ||
+                                     ((source[end] == '+' || source[end] == '-') &&
+                                      std::string_view("eEpP").find(source[end - 1]) != std::string_view::npos)))
         ++end;
     } else if (c == '"' || c == '\'') {
       kind = Kind::literal;

@@ -11,8 +11,8 @@ struct SourceToken {
   enum class Kind : unsigned char { word, number, literal, punctuation };
   Kind kind{};
   std::string_view text;
-  std::size_t at = 0;  // offset in the source
-  int line = 0;        // from 1
+  std::size_t at = 0;      // offset in the source
+  int line = 0;            // from 1
   bool directive = false;  // in a preprocessor's line, such as #define
 
   bool is(std::string_view what) const { return text == what; }

@@ -109,6 +109,7 @@ std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
 std::string waiting_for(const Fiber& f, RawFinding& raw) {
   const Block& home = *f.home;
   if (f.state == Fiber::State::returned) return "has returned";
+  if (f.state == Fiber::State::ready && !f.site.address) return "has not begun";
   raw.sites.push_back(home.walk(f, f.site));
   const char line[] = {char(raw.sites.size()), 0};
   const NamedBarrier& b = home.barriers[f.barrier % 16];
@@ -332,7 +333,8 @@ static bool report_meeting(Block& b, unsigned w) {
   RawFinding raw{Kind::divergence, "", "", {b.walk(here, here.site)}, b.linear};
   const std::string other = waiting_for(there, raw);
   raw.text = fmt::format(
-      "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at  for thread "
+      "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at  for "
+      "thread "
       "{}, which {}",
       w, b.name(), std::popcount(m.here), std::popcount(m.mask), m.mask, here.index, m.what, there.index, other);
   b.findings.add(std::move(raw));

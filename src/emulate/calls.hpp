@@ -28,6 +28,8 @@ void finish_stores(Fiber&, std::uint32_t groups);
 void land_copies(Fiber&, unsigned pending_groups);
 /// Ends a round of a named barrier of the block: passes on what its threads have observed, and wakes them.
 void end_round(Block&, NamedBarrier&);
+/// Starts a cp.async of a thread, as cp_async() in <zellige/emulate/device.hpp> describes it.
+void start_copy(Fiber&, Place dst, Place src, unsigned bytes, unsigned valid, Site);
 /// Waits at the block's barrier (__syncthreads).
 void sync_block(Fiber&, Site);
 /// Wakes the lanes that wait in __syncwarp only for the thread `f`, which has returned.

@@ -113,7 +113,7 @@ struct LaunchConfig {
 struct LineCost {
   std::string line;  // "lora.cu:57"
   bool shared = false, writes = false;
-  unsigned width = 0;                            // bytes per thread
+  unsigned width = 0;                                 // bytes per thread
   std::uint64_t executions = 0, cost = 0, ideal = 0;  // executions: by a warp
 };
 

@@ -16,7 +16,8 @@ void PrintTo(const Planted& p, std::ostream* os) { *os << p.program << " " << p.
 
 // Faults that are none have "".
 constexpr Planted planted[] = {
-    {"vector_add", 1, "out of bounds on global tensor d_a: thread 232 (warp 7) of block (3,0,0) reads bytes 4000..4004"},
+    {"vector_add", 1,
+     "out of bounds on global tensor d_a: thread 232 (warp 7) of block (3,0,0) reads bytes 4000..4004"},
     {"vector_add", 2, "uninitialised read of global tensor d_a"},
     {"vector_add", 3, "memory of the device: the host reads d_c"},
     {"reduction", 1, "race on shared tensor s: thread 1"},
@@ -68,6 +69,13 @@ constexpr Planted planted[] = {
     {"matvec", 3, "60000 bytes of dynamic shared memory; matvec has at most 49152"},
     {"matvec", 4, "it accesses d_x at matvec.cu:10, which is freed"},
     {"matvec", 5, "its destination is d_A on the device, its kind says memory of the host"},
+    {"pipeline", 1, "the cp.async that thread 0 (warp 0) issued at pipeline.cu:13 is still in flight"},
+    {"pipeline", 2, "race on shared tensor s"},
+    {"pipeline", 3, "copies by cp.async into bytes 0..16 at pipeline.cu:13; thread 127 (warp 3) read them"},
+    {"pipeline", 4, "copies 3 bytes at pipeline.cu:34; it copies 4, 8 or 16"},
+    {"halves", 1, "misaligned address in global tensor d_a"},
+    {"halves", 2, "out of bounds on global tensor d_gamma"},
+    {"halves", 3, "reaches the block's barrier at halves.cu:33, thread 0 (warp 0) the one at halves.cu:40"},
     {"lock", 1, "deadlock of block (0,0,0): thread 0 has returned, each of threads 1..31 waits for memory to change"},
     {"lock", 2, "race between blocks on global tensor data"},
     {"lock", 3, "its assertion `int(threadIdx.x) < n` does not hold"},
@@ -110,8 +118,9 @@ TEST_P(RightPrograms, HaveNoFindingsInAnyOrderOfThreads) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, RightPrograms,
-                         testing::Values("vector_add", "reduction", "scan", "histogram", "transpose", "softmax", "stencil",
-                                         "sgemm", "bitonic", "last_block", "cooperative", "compact", "matvec", "lock"),
+                         testing::Values("vector_add", "reduction", "scan", "histogram", "transpose", "softmax",
+                                         "stencil", "sgemm", "bitonic", "last_block", "cooperative", "compact",
+                                         "matvec", "lock", "pipeline", "features", "halves"),
                          [](const auto& i) { return std::string(i.param); });
 
 }  // namespace

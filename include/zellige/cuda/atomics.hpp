@@ -33,24 +33,24 @@ ZELLIGE_DEVICE T atomic(T* p, F change) {
 
 }  // namespace zellige::cuda
 
-#define ZELLIGE_ATOMIC(NAME, EXPRESSION)                                                                  \
-  template <class T>                                                                                      \
-  ZELLIGE_DEVICE T NAME(T* p, ::zellige::cuda::same<T> v) {                                               \
-    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); });                 \
-  }                                                                                                       \
-  template <class T>                                                                                      \
-  ZELLIGE_DEVICE T NAME##_block(T* p, ::zellige::cuda::same<T> v) {                                       \
-    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); });                 \
-  }                                                                                                       \
-  template <class T>                                                                                      \
-  ZELLIGE_DEVICE T NAME##_system(T* p, ::zellige::cuda::same<T> v) {                                      \
-    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); });                 \
+#define ZELLIGE_ATOMIC(NAME, EXPRESSION)                                                  \
+  template <class T>                                                                      \
+  ZELLIGE_DEVICE T NAME(T* p, ::zellige::cuda::same<T> v) {                               \
+    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); }); \
+  }                                                                                       \
+  template <class T>                                                                      \
+  ZELLIGE_DEVICE T NAME##_block(T* p, ::zellige::cuda::same<T> v) {                       \
+    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); }); \
+  }                                                                                       \
+  template <class T>                                                                      \
+  ZELLIGE_DEVICE T NAME##_system(T* p, ::zellige::cuda::same<T> v) {                      \
+    return ::zellige::cuda::atomic(p, [v](T old) { return static_cast<T>(EXPRESSION); }); \
   }
 ZELLIGE_ATOMIC(atomicAdd, old + v)
 ZELLIGE_ATOMIC(atomicSub, old - v)
 ZELLIGE_ATOMIC(atomicMin, v < old ? v : old)
 ZELLIGE_ATOMIC(atomicMax, old < v ? v : old)
-ZELLIGE_ATOMIC(atomicAnd, old & v)
+ZELLIGE_ATOMIC(atomicAnd, old& v)
 ZELLIGE_ATOMIC(atomicOr, old | v)
 ZELLIGE_ATOMIC(atomicXor, old ^ v)
 ZELLIGE_ATOMIC(atomicInc, old >= v ? 0 : old + 1)

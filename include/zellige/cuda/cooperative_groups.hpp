@@ -87,10 +87,13 @@ class grid_group {
   ZELLIGE_DEVICE static bool is_valid() { return true; }
   ZELLIGE_DEVICE static void sync() { ::zellige::cuda::host->grid_sync(); }
   ZELLIGE_DEVICE static unsigned long long block_rank() {
-    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
   }
   ZELLIGE_DEVICE static unsigned long long num_blocks() { return ::zellige::cuda::volume(gridDim); }
-  ZELLIGE_DEVICE static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  ZELLIGE_DEVICE static unsigned long long thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
   ZELLIGE_DEVICE static unsigned long long size() { return num_blocks() * thread_block::size(); }
   ZELLIGE_DEVICE static unsigned long long num_threads() { return size(); }
   ZELLIGE_DEVICE static dim3 group_dim() { return gridDim; }
@@ -109,8 +112,7 @@ template <unsigned N, class Parent = void>
 class thread_block_tile : public ::zellige::cuda::LaneGroup {
  public:
   static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
-  ZELLIGE_DEVICE thread_block_tile()
-      : thread_block_tile(0) {}
+  ZELLIGE_DEVICE thread_block_tile() : thread_block_tile(0) {}
   template <class Other>
   ZELLIGE_DEVICE thread_block_tile(const thread_block_tile<N, Other>&) : thread_block_tile(0) {}
   ZELLIGE_DEVICE explicit thread_block_tile(int)

@@ -8,9 +8,9 @@
 namespace zellige::cuda {
 
 #define ZELLIGE_HOOK extern "C" __attribute__((visibility("default"), used)) inline
-#define ZELLIGE_CALLER                                             \
-  ::zellige::cuda::CallSite {                                      \
-    reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), \
+#define ZELLIGE_CALLER                                                  \
+  ::zellige::cuda::CallSite {                                           \
+    reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \
         *static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) \
   }
 #define ZELLIGE_ACCESS_HOOKS(N)                                                                                       \
@@ -56,12 +56,8 @@ ZELLIGE_ACCESS_HOOKS(2)
 ZELLIGE_ACCESS_HOOKS(4)
 ZELLIGE_ACCESS_HOOKS(8)
 ZELLIGE_ACCESS_HOOKS(16)
-ZELLIGE_HOOK void __tsan_read_range(void* p, unsigned long n) {
-  ::zellige::cuda::tell(p, n, false, ZELLIGE_CALLER);
-}
-ZELLIGE_HOOK void __tsan_write_range(void* p, unsigned long n) {
-  ::zellige::cuda::tell(p, n, true, ZELLIGE_CALLER);
-}
+ZELLIGE_HOOK void __tsan_read_range(void* p, unsigned long n) { ::zellige::cuda::tell(p, n, false, ZELLIGE_CALLER); }
+ZELLIGE_HOOK void __tsan_write_range(void* p, unsigned long n) { ::zellige::cuda::tell(p, n, true, ZELLIGE_CALLER); }
 ZELLIGE_HOOK void __tsan_init() {}
 ZELLIGE_HOOK void __tsan_vptr_update(void**, void*) {}
 ZELLIGE_HOOK void __tsan_vptr_read(void**) {}
@@ -74,36 +70,36 @@ ZELLIGE_HOOK void __ubsan_handle_out_of_bounds(::zellige::cuda::IndexFault* faul
 ZELLIGE_HOOK void __ubsan_handle_type_mismatch_v1(::zellige::cuda::AlignmentFault* fault, unsigned long p) {
   if (::zellige::cuda::host)
     ::zellige::cuda::host->bad_alignment(fault->type->name, reinterpret_cast<const void*>(p),
-                                       1ul << fault->log_alignment, ZELLIGE_CALLER);
+                                         1ul << fault->log_alignment, ZELLIGE_CALLER);
 }
 
 // Atomics of C++ in host code (std::atomic, shared_ptr) are performed as they are.
-#define ZELLIGE_ATOMIC_HOOKS(N, T)                                                                                   \
-  ZELLIGE_HOOK T __tsan_atomic##N##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }  \
-  ZELLIGE_HOOK void __tsan_atomic##N##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_exchange(volatile T* p, T v, int) {                                              \
-    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                              \
-  }                                                                                                                  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_add(volatile T* p, T v, int) {                                             \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_sub(volatile T* p, T v, int) {                                             \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_and(volatile T* p, T v, int) {                                             \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_or(volatile T* p, T v, int) {                                              \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                                  \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_xor(volatile T* p, T v, int) {                                             \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                  \
-  ZELLIGE_HOOK int __tsan_atomic##N##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {           \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                   \
-  }                                                                                                                  \
-  ZELLIGE_HOOK int __tsan_atomic##N##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {             \
-    return __atomic_compare_exchange_n(p, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
+#define ZELLIGE_ATOMIC_HOOKS(N, T)                                                                                  \
+  ZELLIGE_HOOK T __tsan_atomic##N##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
+  ZELLIGE_HOOK void __tsan_atomic##N##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
+  ZELLIGE_HOOK T __tsan_atomic##N##_exchange(volatile T* p, T v, int) {                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                             \
+  }                                                                                                                 \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_add(volatile T* p, T v, int) {                                            \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                              \
+  }                                                                                                                 \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_sub(volatile T* p, T v, int) {                                            \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                              \
+  }                                                                                                                 \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_and(volatile T* p, T v, int) {                                            \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                              \
+  }                                                                                                                 \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_or(volatile T* p, T v, int) {                                             \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                               \
+  }                                                                                                                 \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_xor(volatile T* p, T v, int) {                                            \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                              \
+  }                                                                                                                 \
+  ZELLIGE_HOOK int __tsan_atomic##N##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {          \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                  \
+  }                                                                                                                 \
+  ZELLIGE_HOOK int __tsan_atomic##N##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {            \
+    return __atomic_compare_exchange_n(p, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                   \
   }
 ZELLIGE_ATOMIC_HOOKS(8, unsigned char)
 ZELLIGE_ATOMIC_HOOKS(16, unsigned short)

@@ -89,10 +89,11 @@ struct Host {
   std::uint64_t (*clock)();
   void (*fault)(const char* message);  // an error of the kernel, at the call
   void (*cp_async)(void* to, const void* from, unsigned bytes, unsigned valid);
+  unsigned (*shared_address)(const void* p);  // the offset of p in the block's shared memory
+  void* (*shared_pointer)(unsigned address);
 };
 
 /// The emulator, set by `zellige emulate`.
 inline const Host* host = nullptr;
-
 
 }  // namespace zellige::cuda

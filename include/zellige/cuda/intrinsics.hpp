@@ -188,24 +188,23 @@ ZELLIGE_DEVICE unsigned __match_all_sync(unsigned mask, T value, int* predicate)
   return same;
 }
 
-#define ZELLIGE_REDUCE(NAME, EXPRESSION)                                       \
-  template <class T>                                                           \
-  ZELLIGE_DEVICE T NAME(unsigned mask, T value) {                              \
-    return ::zellige::cuda::reduce_lanes(                                      \
+#define ZELLIGE_REDUCE(NAME, EXPRESSION)                                          \
+  template <class T>                                                              \
+  ZELLIGE_DEVICE T NAME(unsigned mask, T value) {                                 \
+    return ::zellige::cuda::reduce_lanes(                                         \
         mask, value, [](T a, T b) { return static_cast<T>(EXPRESSION); }, #NAME); \
   }
 ZELLIGE_REDUCE(__reduce_add_sync, a + b)
 ZELLIGE_REDUCE(__reduce_min_sync, b < a ? b : a)
 ZELLIGE_REDUCE(__reduce_max_sync, a < b ? b : a)
-ZELLIGE_REDUCE(__reduce_and_sync, a & b)
+ZELLIGE_REDUCE(__reduce_and_sync, a& b)
 ZELLIGE_REDUCE(__reduce_or_sync, a | b)
 ZELLIGE_REDUCE(__reduce_xor_sync, a ^ b)
 #undef ZELLIGE_REDUCE
 
 // Called by the macro assert of <cassert>.
-extern "C" __attribute__((used, noreturn, no_sanitize("thread"))) inline void __assert_fail(const char* condition, const char* file,
-                                                                                         unsigned line,
-                                                                                         const char* function) noexcept {
+extern "C" __attribute__((used, noreturn, no_sanitize("thread"))) inline void __assert_fail(
+    const char* condition, const char* file, unsigned line, const char* function) noexcept {
   ::zellige::cuda::host->assert_failed(condition, function);
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, condition);
   __builtin_abort();

@@ -15,7 +15,8 @@ struct Configuration {
   dim3 grid, block, cluster{};
   std::size_t shared_bytes;
   bool cooperative = false;
-  Configuration(dim3 g, dim3 b, std::size_t shared = 0, cudaStream_t = nullptr) : grid(g), block(b), shared_bytes(shared) {}
+  Configuration(dim3 g, dim3 b, std::size_t shared = 0, cudaStream_t = nullptr)
+      : grid(g), block(b), shared_bytes(shared) {}
 };
 
 /// Launches a kernel. `name`: as the source has it. `body`: calls the kernel with the arguments that it is given.
@@ -39,15 +40,16 @@ __attribute__((always_inline)) inline void launch(const char* name, Body body, c
 
 /// Launches a kernel whose arguments are given by their addresses.
 template <class... Parameters, std::size_t... I>
-__attribute__((always_inline)) inline void launch_at(const char* name, void (*kernel)(Parameters...), const Configuration& c, void** p,
-                                                     std::index_sequence<I...>) {
+__attribute__((always_inline)) inline void launch_at(const char* name, void (*kernel)(Parameters...),
+                                                     const Configuration& c, void** p, std::index_sequence<I...>) {
   launch(name, kernel, c, *static_cast<std::remove_cv_t<Parameters>*>(p[I])...);
 }
 /// cudaLaunchKernel and cudaLaunchCooperativeKernel; `zellige emulate` adds the kernel's name.
 template <class... Parameters>
-cudaError_t launch_array(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared = 0,
-                         cudaStream_t stream = nullptr) {
-  launch_at(name, kernel, Configuration(grid, block, shared, stream), arguments, std::index_sequence_for<Parameters...>());
+cudaError_t launch_array(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                         std::size_t shared = 0, cudaStream_t stream = nullptr) {
+  launch_at(name, kernel, Configuration(grid, block, shared, stream), arguments,
+            std::index_sequence_for<Parameters...>());
   return cudaPeekAtLastError();
 }
 template <class... Parameters>
@@ -63,6 +65,16 @@ cudaError_t launch_together(const char* name, void (*kernel)(Parameters...), dim
 template <class Tag>
 struct SharedSlot {
   static inline Declaration declaration{nullptr, sizeof(Tag), alignof(Tag), MemoryKind::shared, Tag::zellige_name()};
+};
+
+/// Tells the emulator of a `__device__`, `__constant__` or `__managed__` variable. One that is const is like any constant.
+struct DeviceVariable {
+  template <class T>
+  DeviceVariable(T& variable, MemoryKind kind, const char* name) {
+    if constexpr (!std::is_const_v<std::remove_all_extents_t<T>>)
+      new Declaration(const_cast<char*>(reinterpret_cast<const volatile char*>(&variable)), sizeof(T), alignof(T), kind,
+                      name);
+  }
 };
 
 /// Returns the running block's variable.

@@ -4,7 +4,7 @@
 
 #include "zellige/cuda/atomics.hpp"
 
-#define ZELLIGE_MIN_MAX(A, B, T)                                                                \
+#define ZELLIGE_MIN_MAX(A, B, T)                                                             \
   inline constexpr T min(A a, B b) { return static_cast<T>(b) < static_cast<T>(a) ? b : a; } \
   inline constexpr T max(A a, B b) { return static_cast<T>(a) < static_cast<T>(b) ? b : a; }
 ZELLIGE_MIN_MAX(int, int, int)
@@ -94,7 +94,9 @@ inline unsigned __brev(unsigned x) {
   for (int i = 0; i < 32; ++i) r |= (x >> i & 1) << (31 - i);
   return r;
 }
-inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 inline int __mul24(int a, int b) { return a * b; }
 inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }

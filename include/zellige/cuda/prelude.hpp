@@ -5,7 +5,7 @@
 //   add<<<grid, block>>>(x, n);       ::zellige::cuda::launch("add", [=](auto... p) { add(p...); }, Configuration(grid, block), x, n);
 //   __shared__ float s[32];           struct S1 { ... float s[32]; }; auto& s = ::zellige::cuda::shared_variable<S1>().s;
 //   extern __shared__ float d[];      float* d = ::zellige::cuda::dynamic_shared<float>("d");
-//   __constant__ float c[9];          float c[9]; static Declaration ...;
+//   __constant__ float c[9];          float c[9]; static DeviceVariable ...(c, MemoryKind::constant, "c");
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -21,10 +21,10 @@
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 
-#include "zellige/cuda/types.hpp"
-#include "zellige/cuda/intrinsics.hpp"
-#include "zellige/cuda/math.hpp"
-#include "zellige/cuda/runtime.hpp"
-#include "zellige/cuda/launch.hpp"
 #include "zellige/cuda/cooperative_groups.hpp"
-
+#include "zellige/cuda/intrinsics.hpp"
+#include "zellige/cuda/launch.hpp"
+#include "zellige/cuda/math.hpp"
+#include "zellige/cuda/pipeline.hpp"
+#include "zellige/cuda/runtime.hpp"
+#include "zellige/cuda/types.hpp"

@@ -30,10 +30,29 @@ enum cudaError_t : int {
   cudaErrorUnknown = 999
 };
 using cudaError = cudaError_t;
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9, cudaFuncAttributeNonPortableClusterSizeAllowed = 10 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 10
+};
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
@@ -71,13 +90,16 @@ using cudaEvent_t = CUevent_st*;
 /// The device that the emulator is, with an H100's limits and few multiprocessors, so that cooperative grids are small.
 struct cudaDeviceProp {
   char name[256] = "Zellige emulator";
-  std::size_t totalGlobalMem = std::size_t(8) << 30, sharedMemPerBlock = 48 << 10, sharedMemPerBlockOptin = 227 << 10, sharedMemPerMultiprocessor = 228 << 10,
-              totalConstMem = 64 << 10;
-  int regsPerBlock = 65536, regsPerMultiprocessor = 65536, warpSize = 32, maxThreadsPerBlock = 1024, maxThreadsPerMultiProcessor = 1024;
+  std::size_t totalGlobalMem = std::size_t(8) << 30, sharedMemPerBlock = 48 << 10, sharedMemPerBlockOptin = 227 << 10,
+              sharedMemPerMultiprocessor = 228 << 10, totalConstMem = 64 << 10;
+  int regsPerBlock = 65536, regsPerMultiprocessor = 65536, warpSize = 32, maxThreadsPerBlock = 1024,
+      maxThreadsPerMultiProcessor = 1024;
   int maxThreadsDim[3] = {1024, 1024, 64}, maxGridSize[3] = {2147483647, 65535, 65535};
-  int clockRate = 1000000, major = 8, minor = 0, multiProcessorCount = 2, memoryClockRate = 1000000, memoryBusWidth = 1024, l2CacheSize = 1 << 20;
-  int concurrentKernels = 1, cooperativeLaunch = 1, managedMemory = 1, canMapHostMemory = 1, unifiedAddressing = 1, concurrentManagedAccess = 1, asyncEngineCount = 1,
-      maxBlocksPerMultiProcessor = 8, integrated = 0, ECCEnabled = 0, computeMode = 0, pciBusID = 0, pciDeviceID = 0, deviceOverlap = 1;
+  int clockRate = 1000000, major = 8, minor = 0, multiProcessorCount = 2, memoryClockRate = 1000000,
+      memoryBusWidth = 1024, l2CacheSize = 1 << 20;
+  int concurrentKernels = 1, cooperativeLaunch = 1, managedMemory = 1, canMapHostMemory = 1, unifiedAddressing = 1,
+      concurrentManagedAccess = 1, asyncEngineCount = 1, maxBlocksPerMultiProcessor = 8, integrated = 0, ECCEnabled = 0,
+      computeMode = 0, pciBusID = 0, pciDeviceID = 0, deviceOverlap = 1;
 };
 
 namespace zellige::cuda {
@@ -95,7 +117,8 @@ inline cudaError_t done(int error) { return error ? static_cast<cudaError_t>(hos
 inline CUstream_st the_stream;
 /// Remembers a kernel's limit of dynamic shared memory. `kernel`: its name in the source.
 inline cudaError_t allow(const char* kernel, cudaFuncAttribute what, int value) {
-  if (what == cudaFuncAttributeMaxDynamicSharedMemorySize && (value < 0 || value > 227 * 1024)) return done(cudaErrorInvalidValue);
+  if (what == cudaFuncAttributeMaxDynamicSharedMemorySize && (value < 0 || value > 227 * 1024))
+    return done(cudaErrorInvalidValue);
   if (what == cudaFuncAttributeMaxDynamicSharedMemorySize) host->allow_shared(kernel, std::size_t(value));
   return cudaSuccess;
 }
@@ -103,15 +126,25 @@ inline cudaError_t allow(const char* kernel, cudaFuncAttribute what, int value) 
 }  // namespace zellige::cuda
 
 inline cudaError_t cudaMalloc(::zellige::cuda::NamedPointer p, std::size_t bytes) {
-  return ::zellige::cuda::done(::zellige::cuda::host->allocate(p.p, bytes, ::zellige::cuda::MemoryKind::device, p.name));
+  return ::zellige::cuda::done(
+      ::zellige::cuda::host->allocate(p.p, bytes, ::zellige::cuda::MemoryKind::device, p.name));
 }
-inline cudaError_t cudaMallocManaged(::zellige::cuda::NamedPointer p, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
-  return ::zellige::cuda::done(::zellige::cuda::host->allocate(p.p, bytes, ::zellige::cuda::MemoryKind::managed, p.name));
+inline cudaError_t cudaMallocManaged(::zellige::cuda::NamedPointer p, std::size_t bytes,
+                                     unsigned = cudaMemAttachGlobal) {
+  return ::zellige::cuda::done(
+      ::zellige::cuda::host->allocate(p.p, bytes, ::zellige::cuda::MemoryKind::managed, p.name));
 }
-inline cudaError_t cudaMallocHost(::zellige::cuda::NamedPointer p, std::size_t bytes, unsigned = 0) { return cudaMallocManaged(p, bytes); }
-inline cudaError_t cudaHostAlloc(::zellige::cuda::NamedPointer p, std::size_t bytes, unsigned = 0) { return cudaMallocManaged(p, bytes); }
-inline cudaError_t cudaMallocAsync(::zellige::cuda::NamedPointer p, std::size_t bytes, cudaStream_t) { return cudaMalloc(p, bytes); }
-inline cudaError_t cudaMallocPitch(::zellige::cuda::NamedPointer p, std::size_t* pitch, std::size_t width, std::size_t height) {
+inline cudaError_t cudaMallocHost(::zellige::cuda::NamedPointer p, std::size_t bytes, unsigned = 0) {
+  return cudaMallocManaged(p, bytes);
+}
+inline cudaError_t cudaHostAlloc(::zellige::cuda::NamedPointer p, std::size_t bytes, unsigned = 0) {
+  return cudaMallocManaged(p, bytes);
+}
+inline cudaError_t cudaMallocAsync(::zellige::cuda::NamedPointer p, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(p, bytes);
+}
+inline cudaError_t cudaMallocPitch(::zellige::cuda::NamedPointer p, std::size_t* pitch, std::size_t width,
+                                   std::size_t height) {
   *pitch = (width + 511) / 512 * 512;
   return cudaMalloc(p, *pitch * height);
 }
@@ -135,21 +168,28 @@ inline cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return cudaFree(p); }
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   return ::zellige::cuda::done(::zellige::cuda::host->copy(to, from, bytes, kind));
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
   return cudaMemcpy(to, from, bytes, kind);
 }
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                                std::size_t height, cudaMemcpyKind kind) {
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   return ::zellige::cuda::done(::zellige::cuda::host->copy_2d(to, to_pitch, from, from_pitch, width, height, kind));
 }
-inline cudaError_t cudaMemset(void* p, int value, std::size_t bytes) { return ::zellige::cuda::done(::zellige::cuda::host->fill(p, value, bytes)); }
-inline cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t = nullptr) { return cudaMemset(p, value, bytes); }
+inline cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
+  return ::zellige::cuda::done(::zellige::cuda::host->fill(p, value, bytes));
+}
+inline cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(p, value, bytes);
+}
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   return cudaMemcpy(const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol)) + offset, from, bytes, kind);
 }
 template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
 }
 template <class T, class U>
@@ -175,34 +215,56 @@ inline cudaError_t cudaPeekAtLastError() { return cudaError_t(::zellige::cuda::h
 inline cudaError_t cudaGetLastError() { return cudaError_t(::zellige::cuda::host->error(cudaSuccess)); }
 inline const char* cudaGetErrorName(cudaError_t e) {
   switch (e) {
-    case cudaSuccess: return "cudaSuccess";
-    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidMemcpyDirection: return "cudaErrorInvalidMemcpyDirection";
-    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
-    case cudaErrorCooperativeLaunchTooLarge: return "cudaErrorCooperativeLaunchTooLarge";
-    default: return "cudaErrorUnknown";
+    case cudaSuccess:
+      return "cudaSuccess";
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration:
+      return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidDevice:
+      return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidMemcpyDirection:
+      return "cudaErrorInvalidMemcpyDirection";
+    case cudaErrorIllegalAddress:
+      return "cudaErrorIllegalAddress";
+    case cudaErrorLaunchFailure:
+      return "cudaErrorLaunchFailure";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "cudaErrorCooperativeLaunchTooLarge";
+    default:
+      return "cudaErrorUnknown";
   }
 }
 inline const char* cudaGetErrorString(cudaError_t e) {
   switch (e) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorInvalidDevice: return "invalid device ordinal";
-    case cudaErrorInvalidMemcpyDirection: return "invalid copy direction for memcpy";
-    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
-    case cudaErrorLaunchFailure: return "unspecified launch failure";
-    case cudaErrorCooperativeLaunchTooLarge: return "too many blocks in cooperative launch";
-    default: return "unknown error";
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorInvalidMemcpyDirection:
+      return "invalid copy direction for memcpy";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
+    case cudaErrorLaunchFailure:
+      return "unspecified launch failure";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "too many blocks in cooperative launch";
+    default:
+      return "unknown error";
   }
 }
 
-inline cudaError_t cudaDeviceSynchronize() { return cudaPeekAtLastError() == cudaErrorLaunchFailure ? cudaErrorLaunchFailure : cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() {
+  return cudaPeekAtLastError() == cudaErrorLaunchFailure ? cudaErrorLaunchFailure : cudaSuccess;
+}
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) { return ::zellige::cuda::done(device ? cudaErrorInvalidDevice : 0); }
@@ -217,19 +279,44 @@ inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cu
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   const cudaDeviceProp p;
   switch (what) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = int(p.sharedMemPerBlock); break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = int(p.sharedMemPerBlockOptin); break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrCooperativeLaunch: *value = 1; break;
-    case cudaDevAttrClockRate: *value = p.clockRate; break;
-    case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
-    default: return ::zellige::cuda::done(cudaErrorInvalidValue);
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = int(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = int(p.sharedMemPerBlockOptin);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = 1;
+      break;
+    case cudaDevAttrClockRate:
+      *value = p.clockRate;
+      break;
+    case cudaDevAttrMemoryClockRate:
+      *value = p.memoryClockRate;
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = p.memoryBusWidth;
+      break;
+    default:
+      return ::zellige::cuda::done(cudaErrorInvalidValue);
   }
   return cudaSuccess;
 }
@@ -241,7 +328,9 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
-inline cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t = nullptr) { return e->at = std::chrono::steady_clock::now(), cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t = nullptr) {
+  return e->at = std::chrono::steady_clock::now(), cudaSuccess;
+}
 inline cudaError_t cudaEventCreate(cudaEvent_t* e) { return *e = new CUevent_st, cudaEventRecord(*e); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) { return cudaEventCreate(e); }
 inline cudaError_t cudaEventDestroy(cudaEvent_t e) { return delete e, cudaSuccess; }

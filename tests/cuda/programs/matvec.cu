@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
   cudaStreamCreate(&stream);
   cudaEventCreate(&start);
   cudaEventCreate(&stop);
-  cudaMemcpyAsync(d_A, A.data(), A.size() * sizeof(float), fault == 5 ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, stream);
+  cudaMemcpyAsync(d_A, A.data(), A.size() * sizeof(float), fault == 5 ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                  stream);
   cudaMemcpyAsync(d_x, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice, stream);
   cudaEventRecord(start, stream);
   size_t shared = columns * sizeof(float);

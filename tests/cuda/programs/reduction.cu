@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
   cudaMemcpy(d_x, x.data(), n * sizeof(float), cudaMemcpyHostToDevice);
   for (int kernel = 0; kernel < 3; ++kernel) {
     const unsigned grid = kernel == 0 ? blocks : 4;
-    if (kernel == 0) interleaved<<<fault == 6 ? grid - 1 : grid, threads, threads * sizeof(float)>>>(d_x, d_sums, n, fault);
+    if (kernel == 0)
+      interleaved<<<fault == 6 ? grid - 1 : grid, threads, threads * sizeof(float)>>>(d_x, d_sums, n, fault);
     if (kernel == 1) sequential<threads><<<grid, threads>>>(d_x, d_sums, n, fault);
     if (kernel == 2) shuffled<<<grid, threads>>>(d_x, d_sums, n, fault);
     cudaMemcpy(sums.data(), d_sums, grid * sizeof(float), cudaMemcpyDeviceToHost);

@@ -16,7 +16,8 @@ __global__ void transpose(float* out, const float* in, int width, int height, in
   x = blockIdx.y * TILE + threadIdx.x;
   y = blockIdx.x * TILE + threadIdx.y;
   for (int j = 0; j < TILE; j += ROWS)
-    if (x < height && y + j < width) out[fault == 2 ? x * height + y + j : (y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+    if (x < height && y + j < width)
+      out[fault == 2 ? x * height + y + j : (y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
 int main(int argc, char** argv) {

@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                    \
-  do {                                                                                 \
-    cudaError_t status = (call);                                                       \
-    if (status != cudaSuccess) {                                                       \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status));  \
-      exit(EXIT_FAILURE);                                                              \
-    }                                                                                  \
+#define CHECK(call)                                                                   \
+  do {                                                                                \
+    cudaError_t status = (call);                                                      \
+    if (status != cudaSuccess) {                                                      \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
+      exit(EXIT_FAILURE);                                                             \
+    }                                                                                 \
   } while (0)
 
 template <typename T>

@@ -14,7 +14,7 @@
 namespace zellige::cuda {
 
 /// An allocation, or a variable of the program.
-struct Allocation {
+struct ProgramAllocation {
   std::unique_ptr<emulate::Buffer> buffer;
   MemoryKind kind{};
   bool freed = false;
@@ -27,16 +27,16 @@ struct Allocation {
 };
 
 /// All allocations by address.
-class DeviceMemory {
+class ProgramMemory {
  public:
   static constexpr std::size_t capacity = std::size_t(8) << 30;
 
-  DeviceMemory();
-  ~DeviceMemory();
-  DeviceMemory(const DeviceMemory&) = delete;
+  ProgramMemory();
+  ~ProgramMemory();
+  ProgramMemory(const ProgramMemory&) = delete;
 
   /// Allocates memory; null if less than `bytes` are left.
-  Allocation* allocate(std::size_t bytes, MemoryKind, const std::string& name);
+  ProgramAllocation* allocate(std::size_t bytes, MemoryKind, const std::string& name);
   /// Adds a variable of the program, which lies where it lies and is initialized.
   void adopt(const Declaration&);
   /// Frees the allocation that begins at p. Returns false if there is none, or if it is freed already.
@@ -44,18 +44,18 @@ class DeviceMemory {
 
   /// Returns the allocation that contains p, or that lies nearest before it (after it, if none is before) in the range
   /// of the allocations; null for other memory.
-  Allocation* near(const void* p) const;
+  ProgramAllocation* near(const void* p) const;
   /// Returns whether p is an address of the device: of an allocation, or between allocations.
   bool owns(const void* p) const { return p >= range_ && p < range_ + range_bytes; }
   std::size_t used() const { return used_; }
-  const std::map<std::uintptr_t, std::unique_ptr<Allocation>>& all() const { return all_; }
+  const std::map<std::uintptr_t, std::unique_ptr<ProgramAllocation>>& all() const { return all_; }
 
  private:
   static constexpr std::size_t range_bytes = std::size_t(1) << 40;
 
   unsigned char *range_ = nullptr, *next_ = nullptr;
   std::size_t used_ = 0;
-  std::map<std::uintptr_t, std::unique_ptr<Allocation>> all_;
+  std::map<std::uintptr_t, std::unique_ptr<ProgramAllocation>> all_;
 };
 
 }  // namespace zellige::cuda

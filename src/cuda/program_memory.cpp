@@ -1,4 +1,4 @@
-#include "cuda/device_memory.hpp"
+#include "cuda/program_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -16,7 +16,7 @@ std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 }  // namespace
 
-DeviceMemory::DeviceMemory() {
+ProgramMemory::ProgramMemory() {
   void* const map =
       mmap(nullptr, range_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) fail("emulate: no room for {} bytes of addresses of device memory", range_bytes);
@@ -24,13 +24,13 @@ DeviceMemory::DeviceMemory() {
   next_ = range_ + least_gap;
 }
 
-DeviceMemory::~DeviceMemory() { munmap(range_, range_bytes); }
+ProgramMemory::~ProgramMemory() { munmap(range_, range_bytes); }
 
-Allocation* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
+ProgramAllocation* ProgramMemory::allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
   const std::size_t gap = std::max(least_gap, rounded(bytes));
   if (bytes > capacity - std::min(used_, capacity) || next_ + rounded(bytes) + gap > range_ + range_bytes)
     return nullptr;
-  auto one = std::make_unique<Allocation>();
+  auto one = std::make_unique<ProgramAllocation>();
   one->buffer = std::make_unique<emulate::Buffer>(name, bytes, next_);
   one->kind = kind;
   if (kind == MemoryKind::managed)
@@ -39,13 +39,13 @@ Allocation* DeviceMemory::allocate(std::size_t bytes, MemoryKind kind, const std
     one->buffer->poison();
   next_ += rounded(bytes) + gap;
   used_ += bytes;
-  Allocation* const result = one.get();
+  ProgramAllocation* const result = one.get();
   all_[reinterpret_cast<std::uintptr_t>(result->begin())] = std::move(one);
   return result;
 }
 
-void DeviceMemory::adopt(const Declaration& d) {
-  auto one = std::make_unique<Allocation>();
+void ProgramMemory::adopt(const Declaration& d) {
+  auto one = std::make_unique<ProgramAllocation>();
   auto* const at = static_cast<unsigned char*>(d.address);
   const std::string initial(at, at + d.bytes);
   one->buffer = std::make_unique<emulate::Buffer>(d.name, d.bytes, at);  // which poisons the bytes
@@ -55,23 +55,23 @@ void DeviceMemory::adopt(const Declaration& d) {
   all_[reinterpret_cast<std::uintptr_t>(d.address)] = std::move(one);
 }
 
-bool DeviceMemory::release(const void* p) {
+bool ProgramMemory::release(const void* p) {
   const auto found = all_.find(reinterpret_cast<std::uintptr_t>(p));
   if (found == all_.end() || found->second->freed || !owns(p)) return false;
-  Allocation& a = *found->second;
+  ProgramAllocation& a = *found->second;
   a.freed = true;
   used_ -= a.bytes();
   madvise(a.begin(), rounded(a.bytes()), MADV_DONTNEED);
   return true;
 }
 
-Allocation* DeviceMemory::near(const void* p) const {
+ProgramAllocation* ProgramMemory::near(const void* p) const {
   if (all_.empty()) return nullptr;
   const auto next = all_.upper_bound(reinterpret_cast<std::uintptr_t>(p));
-  Allocation* const before = next == all_.begin() ? nullptr : std::prev(next)->second.get();
+  ProgramAllocation* const before = next == all_.begin() ? nullptr : std::prev(next)->second.get();
   if (before && before->contains(p)) return before;
   if (!owns(p)) return nullptr;
-  Allocation* const after = next == all_.end() ? nullptr : next->second.get();
+  ProgramAllocation* const after = next == all_.end() ? nullptr : next->second.get();
   if (!before || !owns(before->begin())) return after && owns(after->begin()) ? after : nullptr;
   const auto* const at = static_cast<const unsigned char*>(p);
   // An access shortly before an allocation is one with a negative index of it.
