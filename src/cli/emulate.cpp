@@ -49,14 +49,15 @@ int emulate(const EmulateArguments& a) {
   }
   std::vector<std::string> words = a.words;
   words.insert(words.begin(), a.file);
-  cuda::run_program(program, words, {a.schedule, a.seconds, int(a.jobs)}, [a, out](int status) -> int {
-    try {
-      return finish(a, status, out);
-    } catch (const std::exception& e) {
-      say(stderr, "zellige: {}\n", e.what());
-      return refused;
-    }
-  });
+  cuda::run_program(program, words, {a.schedule, a.seconds, int(a.jobs), a.counts || a.json},
+                    [a, out](int status) -> int {
+                      try {
+                        return finish(a, status, out);
+                      } catch (const std::exception& e) {
+                        say(stderr, "zellige: {}\n", e.what());
+                        return refused;
+                      }
+                    });
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void volatile_access(const void* p, std::size_t bytes, bool writes, CallSite sit
   const Place place = place_of(f, p, site_of(site));
   if (!place.region || place.region->space == emulate::Space::shared || bytes > 8) {
     check(f, static_cast<const unsigned char*>(p), bytes, writes, site_of(site));
-    if (!writes) emulate::spin(f, site_of(site));
+    if (!writes) emulate::spin(f, p, site_of(site));
     return;
   }
   emulate::relaxed_access(f, place, unsigned(bytes), writes, site_of(site));
@@ -126,7 +126,7 @@ Place place_of(Fiber& f, const void* p, Site site) {
   if (at >= b.memory && at < b.memory + b.shared_bytes + shared_far) {
     const std::size_t offset = std::size_t(at - b.memory);
     if (offset >= b.shared_bytes)
-      b.stop(f, Finding::Kind::out_of_bounds, session().dynamic_name, site,
+      b.stop(f, Finding::Kind::out_of_bounds, session().dynamic_name.load(), site,
              "on shared tensor {}: {} accesses byte {} at \1; the tensor has {}", session().dynamic_name,
              b.who(f.index), offset - session().static_bytes, session().dynamic_bytes);
     return {at, shared_region(f, offset, site)};

@@ -19,12 +19,12 @@ namespace {
 Fiber& running() { return emulate::fiber(emulate::self()); }
 
 void* static_shared(const Declaration& d) {
-  session().used_shared[&d] = true;
+  __atomic_store_n(&d.used, true, __ATOMIC_RELAXED);
   return running().home->memory + d.offset;
 }
 
 void* dynamic_shared(const char* name) {
-  if (!*session().dynamic_name) session().dynamic_name = name;
+  if (!*session().dynamic_name.load()) session().dynamic_name = name;
   return running().home->memory + session().static_bytes;
 }
 
@@ -42,6 +42,7 @@ std::uint32_t active() {
 
 bool atomic(void* p, unsigned bytes, AtomicChange change, void* with) {
   const Site site = ZELLIGE_SITE();
+  if (!inside_kernel) return change(p, with), true;  // a function of host and device, on the host
   Fiber& f = running();
   const Place place = place_of(f, p, site);
   if (!place.region) refuse_address(f, p, "updates", site);
@@ -50,22 +51,32 @@ bool atomic(void* p, unsigned bytes, AtomicChange change, void* with) {
 
 void fence() { emulate::thread_fence(running()); }
 
-// A barrier of the block that also counts: the votes of a round lie with the block until all threads have read them.
-struct BlockVote {
-  unsigned votes = 0, threads = 0, readers = 0;
+/// The votes of __syncthreads_count and its kin in one block. Those of a round lie here until all threads have read them.
+struct BlockVotes {
+  struct Round {
+    unsigned votes = 0, threads = 0, readers = 0;
+  };
+  std::uint64_t launch = 0, block = ~std::uint64_t(0);
+  Round rounds[2];
+  std::map<unsigned, unsigned> calls;  // by thread
 };
-thread_local std::map<const Block*, BlockVote[2]> block_votes;
-thread_local std::map<const Fiber*, unsigned> vote_rounds;
+thread_local std::map<const Block*, BlockVotes> block_votes;
 
 int vote_block(bool predicate, int what) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = running();
-  BlockVote& vote = block_votes[f.home][vote_rounds[&f]++ % 2];
-  vote.votes += predicate;
-  ++vote.threads;
+  BlockVotes& all = block_votes[f.home];
+  if (all.launch != session().launch || all.block != f.home->linear) {
+    all = {};
+    all.launch = session().launch;
+    all.block = f.home->linear;
+  }
+  BlockVotes::Round& round = all.rounds[all.calls[f.index]++ % 2];
+  round.votes += predicate;
+  ++round.threads;
   emulate::sync_block(f, site);
-  const unsigned votes = vote.votes, threads = vote.threads;
-  if (++vote.readers == threads) vote = {};
+  const unsigned votes = round.votes, threads = round.threads;
+  if (++round.readers == threads) round = {};
   return what == 0 ? int(votes) : what == 1 ? votes == threads : votes != 0;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/session.hpp"
 #include "emulate/lines.hpp"
@@ -88,13 +89,13 @@ void entry(Launch& launch) {
 void check_static_shared(const KernelCall& k, Site site) {
   Session& s = session();
   std::size_t bytes = k.shared_bytes;
-  for (const auto& [d, used] : s.used_shared) bytes += d->bytes;
+  for (const Declaration* d : s.shared)
+    if (std::exchange(d->used, false)) bytes += d->bytes;
   const std::size_t most = std::max(allowed_shared(k.kernel), shared_without_asking);
   if (bytes > most)
     s.report_host("launch", site,
                   fmt::format("of {} at \1: {} bytes of shared memory, static and dynamic; it has at most {}", k.kernel,
                               bytes, most));
-  s.used_shared.clear();
 }
 
 void run(const KernelCall& k, Site site) {
@@ -104,7 +105,7 @@ void run(const KernelCall& k, Site site) {
   config.workers = s.options.workers;
   config.schedule = s.options.schedule;
   config.seconds = s.options.seconds;
-  config.count_by_line = true;
+  config.count_by_line = s.options.counts;
   config.source_file = s.files;
   if (k.cooperative) config.cluster = config.grid;
   launched.clear();
@@ -114,6 +115,7 @@ void run(const KernelCall& k, Site site) {
     config.parameters.emplace_back(*a->buffer, a->kind != MemoryKind::constant);
   }
   s.running = &k;
+  ++s.launch;
   s.dynamic_bytes = k.shared_bytes;
   s.dynamic_name = "";
   try {

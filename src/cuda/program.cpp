@@ -15,14 +15,12 @@ namespace zellige::cuda {
 namespace {
 
 std::function<int(int)> at_end;
-int status_of_main = 0;
-bool main_returned = false;
 
 // Called when the process exits, after the program's own handlers: ends it with the status of the run.
-void end_process() {
+void end_process(int status_of_program, void*) {
   if (!at_end) return;
   std::fflush(stdout);
-  const int status = at_end(main_returned ? status_of_main : 0);
+  const int status = at_end(status_of_program);
   std::fflush(stdout);
   std::fflush(stderr);
   _exit(status);
@@ -53,7 +51,7 @@ void run_program(const CompiledSource& program, std::vector<std::string> argumen
                  std::function<int(int)> ended) {
   begin_session(options);
   at_end = std::move(ended);
-  std::atexit(end_process);
+  on_exit(end_process, nullptr);
   void* const loaded = dlopen(program.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!loaded) {
     at_end = nullptr;
@@ -72,9 +70,7 @@ void run_program(const CompiledSource& program, std::vector<std::string> argumen
   std::vector<char*> words;
   for (std::string& a : arguments) words.push_back(a.data());
   words.push_back(nullptr);
-  status_of_main = main(int(arguments.size()), words.data(), environ);
-  main_returned = true;
-  std::exit(status_of_main);
+  std::exit(main(int(arguments.size()), words.data(), environ));
 }
 
 }  // namespace zellige::cuda

@@ -78,6 +78,8 @@ void rewrite_launch(SourceEdits& s, std::size_t i) {
   if (!s.has(close + 3) || !tokens[close + 3].is("(")) s.refuse(tokens[i], "a launch without >>>(...)");
   if (s.scopes.in_kernel(i)) s.refuse(tokens[first], "a launch from a kernel (dynamic parallelism)");
   const std::string name(s.slice(first, i - 1));
+  for (std::size_t k = close + 4, end = closing(tokens, close + 3); k < end; ++k)  // NULL is passed on as a number
+    if (tokens[k].is("NULL")) s.replace(tokens[k].at, tokens[k].end(), "nullptr");
   const bool none = s.has(close + 4) && tokens[close + 4].is(")");
   s.replace(tokens[first].at, tokens[i + 2].end(),
             "::zellige::cuda::launch(" + as_literal(name) + ", [=](auto... zellige_p) { " + name +

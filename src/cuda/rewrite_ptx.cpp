@@ -96,6 +96,7 @@ std::string as_argument(const PtxStatement& p, std::string operand) {
 
 void rewrite_ptx(SourceEdits& s, std::size_t i) {
   const PtxStatement p = parse(s, i);
+  if (p.name.empty()) return s.replace_lines(i, p.end, "");  // a barrier of the compiler
   const auto found = std::ranges::find_if(functions, [&](const PtxFunction& f) {
     return p.name.starts_with(f.instruction) &&
            (p.name.size() == f.instruction.size() || p.name[f.instruction.size()] == '.');

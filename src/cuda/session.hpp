@@ -1,5 +1,6 @@
 // The state of a CUDA program that runs on the emulator: its memory, its launches, and what was found.
 #pragma once
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct EmulationOptions {
   unsigned schedule = 0;  // order of threads: LaunchConfig::schedule
   double seconds = 60;    // of CPU time that a block may take
   int workers = 1;
+  bool counts = false;  // count what accesses cost, by line
 };
 
 /// The running program.
@@ -35,8 +37,8 @@ class Session {
   std::size_t static_bytes = 0;                       // of them, with the room between
   const KernelCall* running = nullptr;
   std::size_t dynamic_bytes = 0;  // of the running launch: its dynamic shared memory, and the program's name of it
-  const char* dynamic_name = "";
-  std::map<const Declaration*, bool> used_shared;
+  std::atomic<const char*> dynamic_name = "";
+  std::uint64_t launch = 0;  // number of the running launch, from 1
 
   /// Takes the program's variables, and places those in shared memory.
   void declare(Declaration* first);

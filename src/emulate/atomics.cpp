@@ -77,9 +77,9 @@ bool atomic(Fiber& f, Place p, unsigned bytes, void (*change)(void* value, void*
     if (changed) std::memcpy(p.p, value, bytes);
   }
   if (changed)
-    f.home->cluster.polled = 0;
+    f.home->cluster.polled = 0, f.spins_at = 0;
   else
-    spin(f, site);
+    spin(f, p.p, site);
   return true;
 }
 
@@ -92,7 +92,7 @@ void relaxed_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
   if (writes)
     f.home->cluster.polled = 0;
   else
-    spin(f, site);
+    spin(f, p.p, site);
 }
 
 Arrival released_by(const Fiber& f, Site site) {

@@ -171,6 +171,7 @@ void Block::finish(Fiber& f) {
     check_together(f, *w.left_first);
   --live_;
   --cluster.live;
+  cluster.polled = 0;
   leave_syncwarp(f);
   leave_meetings(f);
   if (!live_) {

@@ -86,9 +86,12 @@ bool gather_lanes(Block& b) {
   return any;
 }
 
-void spin(Fiber& f, Site site) {
-  if (f.spins_at != site.address) f.spins_at = site.address, f.spins = 0;
-  if (++f.spins < 4) return f.home->check_time(f, site);
+void spin(Fiber& f, const void* address, Site site) {
+  if (f.spins_at != site.address || f.spins_on != address)
+    f.spins_at = site.address, f.spins_on = address, f.spins = 4, f.yields = 0;
+  if (--f.spins) return f.home->check_time(f, site);
+  ++f.yields;
+  f.spins = 1 + f.yields / 10;
   f.home->suspend(f, Fiber::State::spinning, site);
 }
 

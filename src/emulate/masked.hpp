@@ -20,8 +20,9 @@ std::uint32_t active_lanes(Fiber&, Site);
 /// Lets the threads of the block that wait in active_lanes() continue. Returns false if there are none.
 bool gather_lanes(Block&);
 
-/// Tells that the thread has read memory that others may change, and that nothing has changed. From the fourth time at
-/// one place on, all other threads run first.
-void spin(Fiber&, Site);
+/// Tells that the thread has read memory at an address that others may change, and that nothing has changed. From the
+/// fourth time at one place and address on, all other threads run first; later less and less often, because a loop that
+/// waits for nobody may read the same address again and again, too.
+void spin(Fiber&, const void* address, Site);
 
 }  // namespace zellige::emulate

@@ -167,6 +167,7 @@ void sync_block(Fiber& f, Site site) { reach_and_wait(f, 0, 0, site); }
 
 void end_round(Block& b, NamedBarrier& bar) {
   Cluster& cluster = b.cluster;
+  cluster.polled = 0;
   const std::uint32_t now = cluster.tick();
   const unsigned agents = cluster.agents();
   Clock& joined = bar.observed;

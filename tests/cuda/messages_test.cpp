@@ -81,6 +81,11 @@ TEST_F(EmulateMessages, SayThatAProgramEndedWithItsOwnStatus) {
   expect_of("int main() { return 3; }\n", 1, "the program ended with status 3\nno findings in 0 launches\n");
 }
 
+TEST_F(EmulateMessages, SayTheStatusOfAProgramThatCallsExit) {
+  expect_of("#include <cstdlib>\nint main() { exit(4); }\n", 1,
+            "the program ended with status 4\nno findings in 0 launches\n");
+}
+
 TEST_F(EmulateMessages, NameALaunchFromAKernel) {
   std::ofstream(path("k.cu"))
       << "__global__ void a() {}\n__global__ void b() { a<<<1, 1>>>(); }\nint main() { b<<<1, 1>>>(); }\n";

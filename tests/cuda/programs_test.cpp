@@ -120,7 +120,7 @@ TEST_P(RightPrograms, HaveNoFindingsInAnyOrderOfThreads) {
 INSTANTIATE_TEST_SUITE_P(All, RightPrograms,
                          testing::Values("vector_add", "reduction", "scan", "histogram", "transpose", "softmax",
                                          "stencil", "sgemm", "bitonic", "last_block", "cooperative", "compact",
-                                         "matvec", "lock", "pipeline", "features", "halves"),
+                                         "matvec", "lock", "pipeline", "features", "halves", "spellings"),
                          [](const auto& i) { return std::string(i.param); });
 
 }  // namespace

@@ -32,9 +32,10 @@ TEST(Rewrite, ShiftsAndComparisonsStayAsTheyAre) {
 }
 
 TEST(Rewrite, SharedVariableBecomesAReferenceToTheBlocks) {
-  EXPECT_EQ(text_of("void f() { __shared__ float s[4][N]; }"),
-            "void f() { struct zellige_shared_5_s { static const char* zellige_name() { return \"s\"; } float s[4][N]; }; "
-            "auto& s = ::zellige::cuda::shared_variable<zellige_shared_5_s>().s;  }");
+  EXPECT_EQ(
+      text_of("void f() { __shared__ float s[4][N]; }"),
+      "void f() { struct zellige_shared_5_s { static const char* zellige_name() { return \"s\"; } float s[4][N]; }; "
+      "auto& s = ::zellige::cuda::shared_variable<zellige_shared_5_s>().s;  }");
 }
 
 TEST(Rewrite, DynamicSharedMemoryOutsideOfFunctionsIsDeclaredInThoseThatNameIt) {

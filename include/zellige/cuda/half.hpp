@@ -107,7 +107,8 @@ template <class F>
   return a / b;
 }
 template <class F>
-::zellige::cuda::NarrowNumber<F> __hfma(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b, ::zellige::cuda::NarrowNumber<F> c) {
+::zellige::cuda::NarrowNumber<F> __hfma(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b,
+                                        ::zellige::cuda::NarrowNumber<F> c) {
   return std::fma(float(a), float(b), float(c));
 }
 template <class F>
@@ -127,7 +128,8 @@ template <class F>
   return a * b;
 }
 template <class F>
-::zellige::cuda::NarrowPair<F> __hfma2(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b, ::zellige::cuda::NarrowPair<F> c) {
+::zellige::cuda::NarrowPair<F> __hfma2(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b,
+                                       ::zellige::cuda::NarrowPair<F> c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 template <class F>

@@ -44,7 +44,9 @@ struct Declaration {
   MemoryKind kind;
   const char* name;
   Declaration* next;
-  unsigned offset = 0;  // of a shared variable: in the block's shared memory; set by the emulator
+  // of a shared variable, set by the emulator: its offset in the block's shared memory, and whether the launch has used it
+  unsigned offset = 0;
+  mutable bool used = false;
 
   Declaration(void* p, std::size_t n, std::size_t align, MemoryKind k, const char* the_name)
       : address(p), bytes(n), alignment(align), kind(k), name(the_name), next(first) {

@@ -25,7 +25,8 @@ __global__ void dot(const half* a, const half* b, float* out, int n, int fault) 
   if (threadIdx.x == 0) *out = sum;
 }
 
-__global__ void layer_norm(const __nv_bfloat16* x, const __nv_bfloat16* gamma, __nv_bfloat16* y, int columns, int fault) {
+__global__ void layer_norm(const __nv_bfloat16* x, const __nv_bfloat16* gamma, __nv_bfloat16* y, int columns,
+                           int fault) {
   extern __shared__ float row[];
   __shared__ float mean, scale;
   const int r = blockIdx.x;
