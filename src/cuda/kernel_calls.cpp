@@ -49,7 +49,9 @@ bool atomic(void* p, unsigned bytes, AtomicChange change, void* with) {
   return emulate::atomic(f, place, bytes, change, with, site);
 }
 
-void fence() { emulate::thread_fence(running()); }
+void fence(bool of_block) {
+  if (inside_kernel) emulate::thread_fence(running(), of_block);
+}
 
 /// The votes of __syncthreads_count and its kin in one block. Those of a round lie here until all threads have read them.
 struct BlockVotes {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "emulate/calls.hpp"
+#include "emulate/lanes.hpp"
 
 namespace zellige::emulate {
 
@@ -11,30 +12,36 @@ namespace {
 
 std::mutex performing;  // blocks on several workers perform atomics on the same memory
 
-void check_shared(Fiber& f, Place p, unsigned bytes, Site site) {
-  Block &b = *f.home, &there = *static_cast<Block*>(p.region->shadow);
-  const std::size_t at = std::size_t(p.p - there.memory);
-  const Actor a = b.actor(f, site.address);
-  const Clash c = there.shadow.add(at, bytes, a);
-  there.additions.add(at, bytes, a);
-  if (c) clash(f, f.index, p, bytes, "updates atomically", site, c);
+// Orders what another thread of the block has released before what the thread does from now on.
+void hear_arrival(Fiber& f, const Arrival& x) {
+  Block& b = *f.home;
+  Clock told;
+  told.clear(max_agents);
+  for (unsigned w = 0; w < x.times.size(); ++w) told.time[b.first_warp + w] = x.times[w];
+  std::uint32_t& own = told.time[b.first_warp + x.thread / 32u];
+  own = std::max(own, x.epoch);
+  hear(f, told);
 }
 
-// Takes part in the order that atomics of fenced threads give: releases what the thread's last fence covers, and
-// acquires what other threads have released at these bytes.
-void synchronize(Fiber& f, GlobalShadow& races, std::size_t at, Site site) {
+// Takes part in the order that atomics of fenced threads give: acquires what the others have released at these bytes,
+// and releases what the thread's own last fence covers.
+void synchronize(Fiber& f, std::vector<Arrival>& all, Site site) {
   Block& b = *f.home;
-  Arrivals& arrivals = races.arrivals;
-  const std::lock_guard lock(arrivals.mutex);
-  const auto found = arrivals.at.find(at);
-  if (found == arrivals.at.end() && !f.released) return;
-  std::vector<Arrival>& all = arrivals.at[at];
-  const auto theirs = std::ranges::count_if(all, [&](const Arrival& x) { return x.block != b.linear; });
-  if (theirs && (f.acquired_at != &all || f.acquired_count != all.size())) {
-    start_epoch(f);
-    b.acquired.push_back({b.actor(f, site.address).epoch, std::uint16_t(b.first_thread + f.index), all});
+  std::size_t state = all.size();  // of the list, to acquire it once
+  bool others = false;
+  for (const Arrival& x : all) {
+    state = state * 31 + x.epoch * 1024 + x.thread;
+    others |= x.block != b.linear;
+  }
+  if (f.acquired_at != &all || f.acquired_count != state) {
+    for (const Arrival& x : all)
+      if (x.block == b.linear && x.thread != f.index) hear_arrival(f, x);
+    if (others) {
+      start_epoch(f);
+      b.acquired.push_back({b.actor(f, site.address).epoch, std::uint16_t(b.first_thread + f.index), all});
+    }
     f.acquired_at = &all;
-    f.acquired_count = all.size();
+    f.acquired_count = state;
   }
   if (!f.released) return;
   const auto mine = std::ranges::find_if(
@@ -45,6 +52,22 @@ void synchronize(Fiber& f, GlobalShadow& races, std::size_t at, Site site) {
     *mine = *f.released;
 }
 
+void synchronize(Fiber& f, std::map<std::size_t, std::vector<Arrival>>& arrivals, std::size_t at, Site site) {
+  const auto found = arrivals.find(at);
+  if (found != arrivals.end() || f.released)
+    synchronize(f, found != arrivals.end() ? found->second : arrivals[at], site);
+}
+
+void check_shared(Fiber& f, Place p, unsigned bytes, Site site) {
+  Block &b = *f.home, &there = *static_cast<Block*>(p.region->shadow);
+  const std::size_t at = std::size_t(p.p - there.memory);
+  if (&there == &b) synchronize(f, b.shared_arrivals, at, site);
+  const Actor a = b.actor(f, site.address);
+  const Clash c = there.shadow.add(at, bytes, a);
+  there.additions.add(at, bytes, a);
+  if (c) clash(f, f.index, p, bytes, "updates atomically", site, c);
+}
+
 void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
@@ -53,7 +76,10 @@ void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
     clash(f, f.index, p, bytes, "updates atomically", site, {Clash::What::unwritten});
   if (!known(f).time[b.cluster.previous]) early(f, p, bytes, true, site);
   if (!state.races) return;
-  synchronize(f, *state.races, at, site);
+  {
+    const std::lock_guard lock(state.races->arrivals.mutex);
+    synchronize(f, state.races->arrivals.at, at, site);
+  }
   if (const Clash c = state.races->add(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear), 0))
     clash_of_global(f, p, bytes, "updates atomically", site, c);
 }
@@ -109,6 +135,10 @@ Arrival released_by(const Fiber& f, Site site) {
   return mine;
 }
 
-void thread_fence(Fiber& f) { f.released = std::make_shared<const Arrival>(released_by(f, {})); }
+void thread_fence(Fiber& f, bool of_block) {
+  auto all = std::make_shared<Arrival>(released_by(f, {}));
+  all->in_block = of_block;
+  f.released = std::move(all);
+}
 
 }  // namespace zellige::emulate

@@ -66,6 +66,7 @@ void Block::begin(std::uint64_t linear_index) {
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
   additions.clear();
+  shared_arrivals.clear();
   parts.clear();
   async.reset();
   mbarriers = {};

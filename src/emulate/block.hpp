@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emulate/arrivals.hpp"
 #include "emulate/async_shadow.hpp"
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
@@ -142,6 +143,7 @@ class Block {
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
   SharedAdditions additions;
+  std::map<std::size_t, std::vector<Arrival>> shared_arrivals;  // atomics of fenced threads, by byte offset
   PartsRead parts;
   AsyncShadow async;
   MBarriers mbarriers;

@@ -68,7 +68,8 @@ struct Fiber : Thread {
   std::shared_ptr<InFlight> in_flight;  // its bulk stores and wgmma; null until the first one
   const char* what = "";                // in_lanes: the collective's name, and its mask
   std::uint32_t mask = 0;               // after active_lanes: its result
-  std::uintptr_t spins_at = 0;  // its last spin: the place, the address, the spins until it yields, and how often it has
+  std::uintptr_t spins_at =
+      0;  // its last spin: the place, the address, the spins until it yields, and how often it has
   const void* spins_on = nullptr;
   unsigned spins = 0, yields = 0;
   std::shared_ptr<const Arrival> released;  // what its last __threadfence covers; null: there was none

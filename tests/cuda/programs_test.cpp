@@ -77,6 +77,7 @@ constexpr Planted planted[] = {
     {"halves", 2, "out of bounds on global tensor d_gamma"},
     {"halves", 3, "reaches the block's barrier at halves.cu:33, thread 0 (warp 0) the one at halves.cu:40"},
     {"lock", 1, "deadlock of block (0,0,0): thread 0 has returned, each of threads 1..31 waits for memory to change"},
+    {"lock", 6, "race on global tensor length"},
     {"lock", 2, "race between blocks on global tensor data"},
     {"lock", 3, "its assertion `int(threadIdx.x) < n` does not hold"},
     {"lock", 4, "16 of 64 threads, thread 0 (warp 0) first, reach the block's barrier"},

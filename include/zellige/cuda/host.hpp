@@ -83,7 +83,7 @@ struct Host {
   void (*meet)(std::uint32_t mask, const void* in, void* out, LanesCompute, void* with, const char* what);
   std::uint32_t (*active)();
   bool (*atomic)(void* p, unsigned bytes, AtomicChange, void* with);
-  void (*fence)();
+  void (*fence)(bool of_block);
   int (*vote_block)(bool predicate, int what);  // 0: count, 1: and, 2: or; also a barrier of the block
   void (*grid_sync)();
   void (*assert_failed)(const char* condition, const char* function);

@@ -28,9 +28,9 @@ ZELLIGE_DEVICE void __syncwarp(unsigned mask = ~0u) {
   ::zellige::emulate::Thread& t = ::zellige::emulate::self();
   t.engine->sync_warp(t, mask);
 }
-ZELLIGE_DEVICE void __threadfence() { ::zellige::cuda::host->fence(); }
-ZELLIGE_DEVICE void __threadfence_system() { ::zellige::cuda::host->fence(); }
-ZELLIGE_DEVICE void __threadfence_block() {}
+ZELLIGE_DEVICE void __threadfence() { ::zellige::cuda::host->fence(false); }
+ZELLIGE_DEVICE void __threadfence_system() { ::zellige::cuda::host->fence(false); }
+ZELLIGE_DEVICE void __threadfence_block() { ::zellige::cuda::host->fence(true); }
 ZELLIGE_DEVICE unsigned __activemask() { return ::zellige::cuda::host->active(); }
 ZELLIGE_DEVICE void __trap() { ::zellige::cuda::host->trap(); }
 ZELLIGE_DEVICE void __brkpt() {}

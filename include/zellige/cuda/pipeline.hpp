@@ -34,7 +34,7 @@ ZELLIGE_DEVICE void ptx_bar_arrive(int id, int threads) {
   ::zellige::emulate::Thread& t = ::zellige::emulate::self();
   t.engine->bar_arrive(t, static_cast<unsigned>(id), static_cast<unsigned>(threads));
 }
-ZELLIGE_DEVICE void ptx_fence() { host->fence(); }
+ZELLIGE_DEVICE void ptx_fence() { host->fence(false); }
 /// Returns the special register of this name; a value is returned as it is.
 ZELLIGE_DEVICE unsigned ptx_special(const char* name) {
   const ::zellige::emulate::Thread& t = ::zellige::emulate::self();

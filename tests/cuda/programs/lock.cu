@@ -1,5 +1,5 @@
 // A list with a lock, a flag between blocks, and an assertion. Faults: 1 the lock is not released, 2 no fence before the flag,
-// 3 the assertion does not hold, 4 a barrier in a branch, 5 an endless loop.
+// 3 the assertion does not hold, 4 a barrier in a branch, 5 an endless loop, 6 no fence before the lock is released.
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -11,9 +11,9 @@ __global__ void push(int fault) {
   bool done = false;
   while (!done) {
     if (atomicCAS(&mutex, 0, 1) == 0) {
-      const int at = atomicAdd(&length, 1);
-      atomicExch(&list[at], threadIdx.x);
-      __threadfence();
+      const int at = length++;
+      list[at] = threadIdx.x;
+      if (fault != 6) __threadfence();
       if (fault != 1) atomicExch(&mutex, 0);
       done = true;
     }
