@@ -75,7 +75,7 @@ constexpr Planted planted[] = {
     {"pipeline", 4, "copies 3 bytes at pipeline.cu:34; it copies 4, 8 or 16"},
     {"halves", 1, "misaligned address in global tensor d_a"},
     {"halves", 2, "out of bounds on global tensor d_gamma"},
-    {"halves", 3, "reaches the block's barrier at halves.cu:33, thread 0 (warp 0) the one at halves.cu:40"},
+    {"halves", 3, "reaches the block's barrier at halves.cu:34, thread 0 (warp 0) the one at halves.cu:41"},
     {"lock", 1, "deadlock of block (0,0,0): thread 0 has returned, each of threads 1..31 waits for memory to change"},
     {"lock", 6, "race on global tensor length"},
     {"lock", 2, "race between blocks on global tensor data"},
