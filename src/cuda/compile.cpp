@@ -46,9 +46,9 @@ fs::path hooks(const std::string& compiler, const fs::path& headers, const run::
   if (const auto hit = cache.find(key, "o")) return *hit;
   const fs::path source = cache.folder(fs::path("cuda") / key.hex()) / "hooks.cpp", object = cache.scratch("o");
   run::write_whole(source, "#include \"zellige/cuda/hooks.hpp\"\n", 0600);
-  const run::Finished done = run::run_process({compiler, "-std=c++20", "-O2", "-w", "-fPIC", "-fno-omit-frame-pointer",
-                                               "-fno-optimize-sibling-calls", "-I", headers.string(), "-c",
-                                               source.string(), "-o", object.string()});
+  const run::Finished done = run::run_process({compiler, "-std=c++20", "-O2", "-fno-builtin", "-w", "-fPIC",
+                                               "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I",
+                                               headers.string(), "-c", source.string(), "-o", object.string()});
   if (done.status != 0) fail("emulate: {} does not compile the emulator's hooks:\n{}", compiler, done.output);
   return cache.adopt(key, "o", object);
 }

@@ -73,6 +73,32 @@ ZELLIGE_HOOK void __ubsan_handle_type_mismatch_v1(::zellige::cuda::AlignmentFaul
                                          1ul << fault->log_alignment, ZELLIGE_CALLER);
 }
 
+namespace zellige::cuda {
+
+/// Copies bytes upwards, without a call of memcpy.
+inline void copy_up(void* to, const void* from, unsigned long n) {
+#if defined(__x86_64__)
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n)::"memory");
+#else
+  for (unsigned long i = 0; i < n; ++i)
+    static_cast<volatile unsigned char*>(to)[i] = static_cast<const unsigned char*>(from)[i];
+#endif
+}
+
+}  // namespace zellige::cuda
+
+// Copies of bytes that the compiler leaves to the C library.
+ZELLIGE_HOOK void* memcpy(void* to, const void* from, unsigned long n) {
+  if (n) ::zellige::cuda::tell(from, n, false, ZELLIGE_CALLER), ::zellige::cuda::tell(to, n, true, ZELLIGE_CALLER);
+  ::zellige::cuda::copy_up(to, from, n);
+  return to;
+}
+ZELLIGE_HOOK void* memset(void* to, int value, unsigned long n) {
+  if (n) ::zellige::cuda::tell(to, n, true, ZELLIGE_CALLER);
+  for (unsigned long i = 0; i < n; ++i) static_cast<volatile unsigned char*>(to)[i] = static_cast<unsigned char>(value);
+  return to;
+}
+
 // Atomics of C++ in host code (std::atomic, shared_ptr) are performed as they are.
 #define ZELLIGE_ATOMIC_HOOKS(N, T)                                                                                  \
   ZELLIGE_HOOK T __tsan_atomic##N##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
