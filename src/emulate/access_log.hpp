@@ -3,12 +3,26 @@
 // synchronization, belongs to the i-th execution of the instruction there. An instruction is counted when all
 // lanes have executed it, or at the next synchronization.
 #pragma once
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "zellige/emulate/counters.hpp"
 
 namespace zellige::emulate {
+
+/// An instruction that accesses memory: its return address, its kind (AccessLog::Stream), and its bytes per lane.
+struct AccessPlace {
+  std::uintptr_t site = 0;
+  std::uint8_t stream = 0, width = 0;
+  auto operator<=>(const AccessPlace&) const = default;
+};
+/// What the executions of an instruction cost: wavefronts or sectors, and the fewest that would do.
+struct AccessCost {
+  std::uint64_t executions = 0, cost = 0, ideal = 0;
+};
+using AccessCosts = std::map<AccessPlace, AccessCost>;
 
 /// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that they form.
 class AccessLog {
@@ -22,6 +36,7 @@ class AccessLog {
     cp_async_write,
     cp_async_source
   };
+  AccessCosts* costs = nullptr;  // the costs are also added here, by instruction; null: they are not
 
   /// Adds the access of lane `lane` at the code address `site`. `stream`: kind of access. `address`: byte
   /// offset in shared memory, or global address. `width`: bytes per lane of the instruction; `bytes`: bytes

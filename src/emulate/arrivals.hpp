@@ -23,6 +23,7 @@ struct Arrival {
   std::vector<std::uint32_t> times, visible;
   // per thread of the block, the time of its last fence to the asynchronous proxy before the increment; 0: none
   std::vector<std::uint32_t> fences;
+  bool in_block = false;  // a fence of the block alone precedes it: it orders nothing for other blocks
 
   /// Returns true if an access by thread `by` of the block, at time `at` of its warp, happened before the increment.
   /// `several_threads`: other threads made it, too; the incrementing thread must then have observed it.
@@ -58,7 +59,7 @@ inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor
   for (const Acquisition& q : acquired) {
     if (!a.after(q.epoch, q.thread)) continue;
     for (const Arrival& r : q.before)
-      if (r.block == block && r.covers(thread, epoch, several_threads)) return true;
+      if (r.block == block && !r.in_block && r.covers(thread, epoch, several_threads)) return true;
   }
   return false;
 }

@@ -11,11 +11,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emulate/arrivals.hpp"
 #include "emulate/async_shadow.hpp"
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
 #include "emulate/parts.hpp"
+#include "emulate/shared_additions.hpp"
 #include "emulate/shared_shadow.hpp"
 #include "emulate/stacks.hpp"
 
@@ -140,6 +142,8 @@ class Block {
   std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
+  SharedAdditions additions;
+  std::map<std::size_t, std::vector<Arrival>> shared_arrivals;  // atomics of fenced threads, by byte offset
   PartsRead parts;
   AsyncShadow async;
   MBarriers mbarriers;

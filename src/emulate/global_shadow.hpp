@@ -46,6 +46,9 @@ class GlobalShadow {
   Clash add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
   void land_add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
 
+  /// Forgets all accesses, because a barrier of the complete grid orders them before all that follow.
+  void forget();
+
   Arrivals arrivals;  // increments of the atomic counters in this buffer
 
  private:

@@ -6,8 +6,10 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "emulate/cluster.hpp"
+#include "emulate/lines.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -131,6 +133,28 @@ void check_parameters(const LaunchState& grid) {
   }
 }
 
+// Returns the costs of instructions by source line, kind and width.
+std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& source_file) {
+  std::vector<std::uintptr_t> addresses;
+  for (const auto& [place, cost] : costs) addresses.push_back(place.site);
+  const LineTable lines = costs.empty() ? LineTable{} : find_lines(addresses);
+  std::map<std::tuple<std::string, std::uint8_t, std::uint8_t>, LineCost> sums;
+  for (const auto& [place, cost] : costs) {
+    using Stream = AccessLog::Stream;
+    const std::string line = spell(lines, {place.site}, source_file);
+    LineCost& sum = sums[{line, place.stream, place.width}];
+    const auto stream = Stream(place.stream);
+    sum.line = line;
+    sum.shared = stream == Stream::shared_load || stream == Stream::shared_store || stream == Stream::cp_async_write;
+    sum.writes = stream == Stream::global_store || stream == Stream::shared_store || stream == Stream::cp_async_write;
+    sum.width = place.width;
+    sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;
+  }
+  std::vector<LineCost> all;
+  for (auto& [key, sum] : sums) all.push_back(std::move(sum));
+  return all;
+}
+
 }  // namespace
 
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
@@ -154,6 +178,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;
+  AccessCosts costs;
   std::exception_ptr error;
   auto work = [&] {
     try {
@@ -164,6 +189,10 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;
+      for (const auto& [place, cost] : block->costs) {
+        AccessCost& sum = costs[place];
+        sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;
+      }
       for (RawFinding& f : block->findings.raw()) raw.push_back(std::move(f));
       std::lock_guard keeping(kept_mutex);
       kept.push_back(std::move(block));
@@ -182,6 +211,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
   report.findings = resolve(std::move(raw), config.source_file);
+  report.costs = by_line(costs, config.source_file);
   return report;
 }
 

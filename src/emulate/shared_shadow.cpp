@@ -178,6 +178,13 @@ Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as)
   return write_cells(at, bytes, a, as, false, false);
 }
 
+Clash SharedShadow::add(std::size_t at, unsigned bytes, const Actor& a) {
+  return each(at, bytes, [&](Cell& cell) {
+    if (cell.region == 0) return Clash{What::unwritten};
+    return first_of(unordered_write(cell, a, false), unordered_read(cell, a));
+  });
+}
+
 Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as) {
   return write_cells(at, bytes, a, as, false, true);
 }

@@ -38,6 +38,9 @@ class SharedShadow {
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
+  /// Checks an atomic, which SharedAdditions records: returns the conflict with an earlier ordinary access, if any.
+  Clash add(std::size_t at, unsigned bytes, const Actor&);
+
   /// Records and checks a cp.async when it is issued. From then until its completion (land), every access to
   /// its bytes is a race. Returns the conflict with an earlier access, if any.
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
