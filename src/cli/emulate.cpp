@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "cuda/program.hpp"
 #include "run/outputs.hpp"
