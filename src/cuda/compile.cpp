@@ -39,6 +39,14 @@ std::vector<std::string> options(const ProgramSource& p, const std::string& comp
   return all;
 }
 
+// Moves a file that the compiler wrote into the cache, and returns its path there.
+fs::path keep(const run::Cache& cache, const run::Key& key, std::string_view suffix, const fs::path& file) {
+  const fs::path kept = cache.store(key, suffix, run::read_whole(file));
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return kept;
+}
+
 // Returns the object file of what the instrumentation calls, which is the same for all programs.
 fs::path hooks(const std::string& compiler, const fs::path& headers, const run::Cache& cache) {
   run::Key key;
@@ -50,7 +58,7 @@ fs::path hooks(const std::string& compiler, const fs::path& headers, const run::
                                                "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I",
                                                headers.string(), "-c", source.string(), "-o", object.string()});
   if (done.status != 0) fail("emulate: {} does not compile the emulator's hooks:\n{}", compiler, done.output);
-  return cache.adopt(key, "o", object);
+  return keep(cache, key, "o", object);
 }
 
 // Throws Error with a compiler's messages.
@@ -97,7 +105,7 @@ CompiledSource compile(const ProgramSource& p, const run::Cache& cache) {
   std::error_code ignored;
   fs::remove(object, ignored);
   if (linked.status != 0) refuse(p, linked);
-  return {cache.adopt(key, "so", library), names};
+  return {keep(cache, key, "so", library), names};
 }
 
 }  // namespace zellige::cuda
