@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided (equal only).");
   int status = refused;
-  for (const auto add :
-       {add_run, add_transpile, add_emit, add_optimize, add_layout, add_banks, add_equal, add_cache, add_doctor})
+  for (const auto add : {add_run, add_transpile, add_emit, add_optimize, add_layout, add_banks, add_equal, add_cache,
+                         add_doctor, add_emulate})
     add(app, status);
   try {
     app.parse(argc, argv);

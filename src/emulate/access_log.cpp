@@ -78,10 +78,18 @@ std::uint32_t AccessLog::fresh() {
 void AccessLog::complete(Place& place, unsigned position, Counters& counters) {
   const std::uint32_t id = place.open[position];
   const Group& group = groups_[id];
+  const Counter best = Counter(unsigned(place.cost) + 1);
+  const std::uint64_t cost_before = counters[place.cost], ideal_before = counters[best];
   if (is_global(place.cost))
     count_global(place.cost, group.lanes, group.address, group.bytes, counters);
   else
     count_shared(place.cost, place.width, group.lanes, group.address, counters);
+  if (costs) {
+    AccessCost& sum = (*costs)[{place.site, place.cost, place.width}];
+    ++sum.executions;
+    sum.cost += counters[place.cost] - cost_before;
+    sum.ideal += counters[best] - ideal_before;
+  }
   free_.push_back(id);
   place.open[position] = none;
   // Lanes execute in order, so executions complete in order: if the last one is complete, all are.

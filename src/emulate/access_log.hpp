@@ -3,16 +3,33 @@
 // synchronization, belongs to the i-th execution of the instruction there. An instruction is counted when all
 // lanes have executed it, or at the next synchronization.
 #pragma once
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "zellige/emulate/counters.hpp"
 
 namespace zellige::emulate {
 
+/// An instruction that accesses memory: its return address, the counter of its cost, and its bytes per lane.
+struct AccessPlace {
+  std::uintptr_t site = 0;
+  Counter cost{};
+  std::uint8_t width = 0;
+  auto operator<=>(const AccessPlace&) const = default;
+};
+/// What the executions of an instruction cost: wavefronts or sectors, and the fewest that would do.
+struct AccessCost {
+  std::uint64_t executions = 0, cost = 0, ideal = 0;
+};
+using AccessCosts = std::map<AccessPlace, AccessCost>;
+
 /// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that they form.
 class AccessLog {
  public:
+  AccessCosts* costs = nullptr;  // the costs are also added here, by instruction; null: they are not
+
   /// Adds the access of lane `lane` at the code address `site`. `cost`: the counter of the wavefronts or sectors of this
   /// kind of access; the next one is for the ideal number, without conflicts. `address`: byte offset in shared memory, or
   /// global address. `width`: bytes per lane of the instruction; `bytes`: bytes that this lane accesses, at most `width`.

@@ -5,6 +5,7 @@
 
 #include "emulate/block_reports.hpp"
 #include "emulate/calls.hpp"
+#include "emulate/masked.hpp"
 #include "graph/error.hpp"
 #include "zellige/emulate/arrangement.hpp"
 
@@ -42,6 +43,7 @@ void Block::prepare(const LaunchState& launch) {
     warps[w].index = first_warp + w;
     warps[w].local = w;
     warps[w].lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    warps[w].log.costs = config.count_by_line ? &cluster.costs : nullptr;
   }
   for (unsigned i = 0; i < threads_; ++i) {
     Fiber& f = stacks_.fiber(i);
@@ -63,6 +65,8 @@ void Block::begin(std::uint64_t linear_index) {
                       unsigned(linear / config.grid.x / config.grid.y)};
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
+  additions.clear();
+  shared_arrivals.clear();
   parts.clear();
   async.reset();
   mbarriers = {};
@@ -86,6 +90,7 @@ void Block::begin(std::uint64_t linear_index) {
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
     std::fill(warp.clock.visible[0], warp.clock.visible[0] + 2 * max_warps, 1u);
     warp.pairs.reset();
+    warp.meetings.clear();
     warp.minimum = warp.synced = 1;
     warp.left_first = nullptr;
     warp.registers = config.registers ? config.registers : std::min(255u, 65536 / (warps_ * 32) / 8 * 8);
@@ -102,6 +107,9 @@ void Block::begin(std::uint64_t linear_index) {
     f.copy_groups.clear();
     f.uncommitted = f.init_fenced_at = 0;
     f.in_flight.reset();
+    f.released.reset();
+    f.acquired_at = nullptr;
+    f.spins_at = 0;
     f.context = stacks_.fresh_context(i, start);
   }
 }
@@ -164,7 +172,9 @@ void Block::finish(Fiber& f) {
     check_together(f, *w.left_first);
   --live_;
   --cluster.live;
+  cluster.polled = 0;
   leave_syncwarp(f);
+  leave_meetings(f);
   if (!live_) {
     check_registers(*this);
     check_departure(*this);

@@ -15,6 +15,7 @@
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
+#include "emulate/shared_additions.hpp"
 #include "emulate/shared_shadow.hpp"
 
 namespace zellige::emulate {
@@ -138,6 +139,8 @@ class Block {
   std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
+  SharedAdditions additions;
+  std::map<std::size_t, std::vector<Arrival>> shared_arrivals;  // atomics of fenced threads, by byte offset
   PartsRead parts;
   AsyncShadow async;
   MBarriers mbarriers;

@@ -109,6 +109,7 @@ std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
 std::string waiting_for(const Fiber& f, RawFinding& raw) {
   const Block& home = *f.home;
   if (f.state == Fiber::State::returned) return "has returned";
+  if (f.state == Fiber::State::ready && !f.site.address) return "has not begun";
   raw.sites.push_back(home.walk(f, f.site));
   const char line[] = {char(raw.sites.size()), 0};
   const NamedBarrier& b = home.barriers[f.barrier % 16];
@@ -134,6 +135,10 @@ std::string waiting_for(const Fiber& f, RawFinding& raw) {
     case Fiber::State::for_registers:
       return fmt::format("waits in register_alloc for {} registers a thread, {} are free in the block, at {}",
                          f.barrier, home.free_registers, line);
+    case Fiber::State::in_lanes:
+      return fmt::format("waits in {} with the mask {:#010x} at {}", f.what, f.mask, line);
+    case Fiber::State::spinning:
+      return fmt::format("waits for memory to change at {}", line);
     default:
       return fmt::format("is at {}", line);
   }
@@ -317,9 +322,29 @@ void check_departure(Block& b) {
   }
 }
 
+// The same for a collective of the lanes that a mask names.
+static bool report_meeting(Block& b, unsigned w) {
+  const Warp& warp = b.warps[w];
+  if (warp.meetings.empty()) return false;
+  const LaneMeeting& m = warp.meetings.front();
+  const Fiber& here = b.thread(w * 32 + unsigned(std::countr_zero(m.here)));
+  const Fiber& there = b.thread(w * 32 + unsigned(std::countr_zero(m.mask & ~m.here & ~warp.returned)));
+  if (!b.findings.fresh(Kind::divergence, nullptr, here.site.address)) return true;
+  RawFinding raw{Kind::divergence, "", "", {b.walk(here, here.site)}, b.linear};
+  const std::string other = waiting_for(there, raw);
+  raw.text = fmt::format(
+      "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at  for "
+      "thread "
+      "{}, which {}",
+      w, b.name(), std::popcount(m.here), std::popcount(m.mask), m.mask, here.index, m.what, there.index, other);
+  b.findings.add(std::move(raw));
+  return true;
+}
+
 bool report_convergence(Block& b) {
   for (unsigned w = 0; w < b.warp_count(); ++w) {
     const Warp& warp = b.warps[w];
+    if (report_meeting(b, w)) return true;
     if (!warp.met) continue;
     const Fiber& here = b.thread(w * 32 + unsigned(std::countr_zero(warp.met)));
     const Fiber& there = b.thread(w * 32 + unsigned(std::countr_zero(~warp.met)));
@@ -346,6 +371,7 @@ void report_deadlock(const Block& b, RawFinding& raw, unsigned& ranges, std::uin
       if (g.state != f.state) break;
       if (f.state != Fiber::State::returned && g.site.address != f.site.address) break;
       if (f.state == Fiber::State::at_barrier && g.barrier != f.barrier) break;
+      if (f.state == Fiber::State::in_lanes && g.mask != f.mask) break;
       if (f.state == Fiber::State::at_mbarrier && (g.mbarrier != f.mbarrier || g.parity != f.parity)) break;
     }
     if (f.state != Fiber::State::returned && !first_site) first_site = f.site.address;

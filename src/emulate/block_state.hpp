@@ -33,6 +33,20 @@ struct LaunchState : Launch {
   const std::size_t* sizes = nullptr;
 };
 
+/// Type-erased compute function of a collective of some lanes. lanes: their mask; in[i] and out[i]: operand and result of
+/// lane i.
+using MaskedFunction = void (*)(void* compute, std::uint32_t lanes, const void* const* in, void* const* out);
+
+/// A warp collective of the lanes `mask`, in which the lanes `here` wait.
+struct LaneMeeting {
+  std::uint32_t mask = 0, here = 0;
+  const char* what = "";
+  MaskedFunction compute = nullptr;
+  void* with = nullptr;
+  const void* in[32];
+  void* out[32];
+};
+
 /// A warp of a running block: its lanes, what they have observed (clock.hpp), and the collective they are in.
 struct Warp {
   unsigned index = 0, local = 0;          // index within the cluster, within the block
@@ -56,6 +70,8 @@ struct Warp {
   Site converging{};           // its call
   const void* in[32];
   void* out[32];
+
+  std::vector<LaneMeeting> meetings;  // the collectives of some lanes in progress
 
   // mask of the lanes that wait in __syncwarp, and the mask that each passed
   std::uint32_t synced_lanes = 0, sync_mask[32] = {};

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "emulate/atomics.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 
@@ -79,6 +80,7 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty())
     c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
+  if (!c && !there.additions.empty()) c = there.additions.access(at, bytes, a);
   if (c) clash(f, g.index, p, bytes, verb, site, c);
   if constexpr (writes) there.mbarriers.spare(f, at, bytes, verb, site);
   if (!p.region->part_bytes || &there != &b) return true;
@@ -195,7 +197,56 @@ void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
 }
 
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
+  start_copy(fiber(t), dst, src, bytes, valid, ZELLIGE_SITE());
+}
+
+void cp_async_commit(Thread& t) {
+  Fiber& f = fiber(t);
+  f.copy_groups.push_back(std::exchange(f.uncommitted, 0));
+}
+
+void cp_async_wait(Thread& t, unsigned pending) { land_copies(fiber(t), pending); }
+
+const Region* shared(Thread& t, const char* name, unsigned offset, unsigned bytes) {
+  return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
+}
+
+const Region* region_of(Thread& t, const void* p) { return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE()); }
+
+unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  if (!admit(f, f.index, p, 4, true, site, 4)) return 0;
+  if (p.region->space != Space::global) {
+    b.fail_at(f, p.region->name, site, "atomic_increment of {}, which is not in global memory", p.region->name);
+    return 0;
+  }
+  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
+  const std::size_t at = std::size_t(p.p - p.region->begin);
+  if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
+  if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
+    clash_of_global(f, p, 4, "counts", site, c);
+  Arrival mine = released_by(f, site);
+  Arrivals& arrivals = state.races->arrivals;
+  const std::lock_guard lock(arrivals.mutex);
+  std::uint32_t before = 0;
+  std::memcpy(&before, p.p, 4);
+  const std::uint32_t after = before >= last ? 0 : before + 1;
+  std::memcpy(p.p, &after, 4);
+  std::vector<Arrival>& all = arrivals.at[at];
+  b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), all});
+  all.push_back(std::move(mine));
+  return before;
+}
+
+void fail_at(Thread& t, const char* tensor, const char* message) {
+  fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
+}
+
+}  // namespace
+
+void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, Site site) {
+  Block& b = *f.home;
   b.check_time(f, site);
   if (valid > bytes) {
     b.report(f, Kind::instruction, dst.region->name, site, "cp.async: {} asks at \1 for {} valid bytes of {}",
@@ -248,58 +299,13 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   f.its_warp->log.add(site.address, Counter::cp_async_wavefronts, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
 
-void cp_async_commit(Thread& t) {
-  Fiber& f = fiber(t);
-  f.copy_groups.push_back(std::exchange(f.uncommitted, 0));
+bool check_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
+  return writes ? access<true>(f, p, bytes, site) : access<false>(f, p, bytes, site);
 }
 
-void cp_async_wait(Thread& t, unsigned pending) { land_copies(fiber(t), pending); }
-
-const Region* shared(Thread& t, const char* name, unsigned offset, unsigned bytes) {
-  return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
+bool admit_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
+  return admit(f, f.index, p, bytes, writes, site, bytes);
 }
-
-const Region* region_of(Thread& t, const void* p) { return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE()); }
-
-unsigned atomic_increment(Thread& t, Place p, unsigned last) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  if (!admit(f, f.index, p, 4, true, site, 4)) return 0;
-  if (p.region->space != Space::global) {
-    b.fail_at(f, p.region->name, site, "atomic_increment of {}, which is not in global memory", p.region->name);
-    return 0;
-  }
-  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
-  const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
-  if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
-  if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
-    clash_of_global(f, p, 4, "counts", site, c);
-  start_epoch(f);
-  const Actor a = b.actor(f, site.address);
-  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), a.epoch, {}, {}, {}};
-  for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
-    const unsigned other = b.first_warp + i;
-    mine.times.push_back(a.observed(other));
-    mine.visible.push_back(a.clock->visible[unsigned(Space::global)][other]);
-    for (unsigned lane = 0; lane < 32; ++lane) mine.fences.push_back(a.last_fence(other * 32 + lane));
-  }
-  Arrivals& arrivals = state.races->arrivals;
-  const std::lock_guard lock(arrivals.mutex);
-  std::uint32_t before = 0;
-  std::memcpy(&before, p.p, 4);
-  const std::uint32_t after = before >= last ? 0 : before + 1;
-  std::memcpy(p.p, &after, 4);
-  std::vector<Arrival>& all = arrivals.at[at];
-  b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), all});
-  all.push_back(std::move(mine));
-  return before;
-}
-
-void fail_at(Thread& t, const char* tensor, const char* message) {
-  fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
-}
-
-}  // namespace
 
 void land_copies(Fiber& f, unsigned pending_groups) {
   Block& b = *f.home;

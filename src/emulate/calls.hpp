@@ -27,6 +27,10 @@ void finish_stores(Fiber&, std::uint32_t groups);
 void land_copies(Fiber&, unsigned pending_groups);
 /// Ends a round of a named barrier of the block: passes on what its threads have observed, and wakes them.
 void end_round(Block&, NamedBarrier&);
+/// Starts a cp.async of a thread, as cp_async() in <zellige/emulate/device.hpp> describes it.
+void start_copy(Fiber&, Place dst, Place src, unsigned bytes, unsigned valid, Site);
+/// Waits at the block's barrier (__syncthreads).
+void sync_block(Fiber&, Site);
 /// Wakes the lanes that wait in __syncwarp only for the thread `f`, which has returned.
 void leave_syncwarp(const Fiber& f);
 /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
@@ -40,6 +44,13 @@ const Instruction& row_of(const char* name);
 /// A and B, spelled as in the PTX mnemonic: "16.f32.f16.f16". `saturate`: the variant .satfinite.
 /// `a_in_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem);
+
+/// Checks, records and counts a read or write of 1, 2, 4, 8 or 16 bytes by a thread. Returns false if it is invalid: out of
+/// bounds, misaligned, or a write to a read-only tensor.
+bool check_access(Fiber&, Place, unsigned bytes, bool writes, Site);
+/// Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; otherwise reports a
+/// finding (an error in the kernel) and returns false.
+bool admit_access(Fiber&, Place, unsigned bytes, bool writes, Site);
 
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {

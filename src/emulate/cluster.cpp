@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulate/block_reports.hpp"
+#include "emulate/masked.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -17,6 +18,7 @@ void Cluster::prepare(const LaunchState& launch) {
   while (blocks_.size() < blocks) blocks_.push_back(std::make_unique<Block>(*this, unsigned(blocks_.size())));
   findings.clear();
   counters = {};
+  costs.clear();
   for (auto& b : blocks_) b->prepare(launch);
   warps_ = blocks * blocks_[0]->warp_count();
 }
@@ -73,7 +75,7 @@ bool Cluster::run(std::uint64_t linear) {
   while (live) {
     Fiber* f = next();
     if (!f) {
-      if (land_one() || wake_pollers() || unstick()) continue;
+      if (gather() || land_one() || wake_pollers() || unstick()) continue;
       break;
     }
     switch_context(scheduler, f->context);
@@ -126,8 +128,14 @@ bool Cluster::land_one() {
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
-  for (auto& b : blocks_) any |= b->wake(Fiber::State::polling);
+  for (auto& b : blocks_) any |= b->wake(Fiber::State::polling) | b->wake(Fiber::State::spinning);
   ++polled;
+  return any;
+}
+
+bool Cluster::gather() {
+  bool any = false;
+  for (auto& b : blocks_) any |= gather_lanes(*b);
   return any;
 }
 

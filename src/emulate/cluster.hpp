@@ -71,6 +71,7 @@ class Cluster {
 
   Counters counters;
   Findings findings;
+  AccessCosts costs;              // by instruction, if the launch asks for them
   std::vector<AsyncOp> ops;       // all asynchronous operations; [0] is unused
   Fences fences;                  // of all threads of the cluster
   GlobalReads global_reads;       // by its asynchronous copies
@@ -99,6 +100,7 @@ class Cluster {
   // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
   // 1000 times while no other thread made progress.
   bool wake_pollers();
+  bool gather();    // lets the threads in active_lanes() continue; false if there are none
   void complete();  // completes the barrier of the cluster
   bool unstick();   // reports why no thread can run; false if the cluster must end
 

@@ -46,6 +46,8 @@ struct Finding {
   Kind kind{};
   std::string tensor;   // "" if no tensor is involved
   std::string message;  // one sentence: the access, its source line, and the conflicting access
+  // the source lines that the message names, such as "lora.cu:57": the access, then the conflicting access
+  std::vector<std::string> lines{};
 };
 
 /// Returns the kind of a finding (an error in the kernel) in words, with which its message starts: "out of bounds".
@@ -103,6 +105,16 @@ struct LaunchConfig {
   /// For kernels that declare their dynamic shared memory (extern __shared__): returns it, at a multiple of
   /// 1024, when called on the worker thread that runs the block. Null: the engine allocates it.
   unsigned char* (*shared_memory)() = nullptr;
+  bool count_by_line = false;  // fill EmulationReport::costs
+};
+
+/// What the accesses of one instruction of a kernel cost: passes (wavefronts) of shared memory, or sectors of global
+/// memory, and the fewest that the bytes need.
+struct LineCost {
+  std::string line;  // "lora.cu:57"
+  bool shared = false, writes = false;
+  unsigned width = 0;                                 // bytes per thread
+  std::uint64_t executions = 0, cost = 0, ideal = 0;  // executions: by a warp
 };
 
 /// Result of an emulated kernel launch.
@@ -110,6 +122,7 @@ struct EmulationReport {
   Counters counters;
   std::vector<Finding> findings;  // at most 20, one per kind, tensor and line, in order of block
   bool complete = true;           // false: a cluster was ended by a finding, such as a deadlock
+  std::vector<LineCost> costs{};  // by source line, if the launch asks for them
 };
 
 /// Runs one launch to its end. Errors in the kernel do not throw: they are the report's findings. Throws

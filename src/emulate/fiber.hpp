@@ -17,6 +17,7 @@ namespace zellige::emulate {
 class Block;
 struct Warp;
 struct MBarrier;
+struct Arrival;  // global_shadow.hpp
 
 /// The place in a kernel that calls a function of the emulator (a memory access, a barrier, ...). Findings report the source
 /// lines of the call and of its callers, which are found from the stack frame while the call has not returned.
@@ -120,6 +121,9 @@ struct Fiber : Thread {
     in_wgmma,       // in wgmma, until its warpgroup has arrived
     at_cluster,     // in cluster_wait
     for_registers,  // in setmaxnreg.inc
+    in_lanes,       // in a collective of the lanes that a mask names
+    gathering,      // in active_lanes
+    spinning,       // tested memory that has not changed
     returned
   };
 
@@ -143,6 +147,15 @@ struct Fiber : Thread {
   std::uint32_t together[4] = {};
   Site together_at{};                   // call of the last such instruction
   std::unique_ptr<InFlight> in_flight;  // its bulk stores and wgmma; null until the first one
+  const char* what = "";                // in_lanes: the collective's name, and its mask
+  std::uint32_t mask = 0;               // after active_lanes: its result
+  std::uintptr_t spins_at =
+      0;  // its last spin: the place, the address, the spins until it yields, and how often it has
+  const void* spins_on = nullptr;
+  unsigned spins = 0, yields = 0;
+  std::shared_ptr<const Arrival> released;  // what its last __threadfence covers; null: there was none
+  const void* acquired_at = nullptr;        // the arrivals that it has acquired last, and how many
+  std::size_t acquired_count = 0;
 };
 
 /// Returns the fiber that an emulated kernel's call names.

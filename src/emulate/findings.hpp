@@ -66,8 +66,8 @@ using LineTable = std::unordered_map<std::uintptr_t, std::vector<Line>>;
 LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 
 /// Returns the source position that an error message names for a call, such as "lora.cu:57". That is the
-/// innermost line of the call and its callers in `source_file` (if it is "": outside include/zellige). If
-/// there is none, it is the innermost line of all; if no line is known, "an unknown line".
+/// innermost line of the call and its callers in `source_file`, one or more names separated by newlines (if it is "": outside
+/// include/zellige). If there is none, it is the innermost line of all; if no line is known, "an unknown line".
 std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers, const std::string& source_file);
 
 /// Returns the name that is declared on the line of a call: "acc4" for `Fragment<1, 16, 64> acc4;`. Returns

@@ -59,7 +59,8 @@ bool counted(const Earlier& e, bool several, const Actor& a, Also also) {
 // `several`: other threads of the earlier access's warp made it, too.
 bool ordered(const Earlier& e, bool several, const Actor& a, std::uint32_t block) {
   const int first_warp = first_warp_of(e, a, block);
-  if (first_warp < 0) return counted(e, several, a, [](const Acquisition&, const Arrival&) { return true; });
+  if (first_warp < 0)
+    return counted(e, several, a, [](const Acquisition&, const Arrival& sooner) { return !sooner.in_block; });
   const unsigned warp = unsigned(first_warp) + e.thread / 32u;
   if (several && !(a.pairs && warp == a.warp)) return e.epoch < a.observed(warp);
   return a.after(e.epoch, std::uint16_t(first_warp * 32 + e.thread));
@@ -106,6 +107,14 @@ GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1 + bytes) {
 }
 
 GlobalShadow::~GlobalShadow() { munmap(static_cast<void*>(cells_), count_ * sizeof(Cell)); }
+
+void GlobalShadow::forget() {
+  madvise(static_cast<void*>(cells_), count_ * sizeof(Cell), MADV_DONTNEED);
+  any_bytes_.store(false);
+  any_additions_.store(false);
+  additions_.clear();
+  arrivals.at.clear();
+}
 
 // The accesses of one byte, and the others, are recorded apart; each looks at the other's record, too.
 template <class Look>
@@ -203,7 +212,8 @@ void GlobalShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uin
   }
 }
 
-// Of a thread's additions to the same bytes only the last is kept: whatever comes after it comes after the others.
+// Of a thread's additions to the same bytes only the last is kept: whatever comes after it comes after the others. Of
+// many threads' atomics the last are kept.
 Clash GlobalShadow::add(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, std::uint32_t op) {
   const auto thread = std::uint16_t(a.thread - a.first_warp * 32u);
   {
@@ -222,6 +232,7 @@ Clash GlobalShadow::add(std::size_t at, unsigned bytes, const Actor& a, std::uin
       std::erase_if(all, [&](const Addition& x) {
         return !x.in_flight && x.block == block && x.thread == thread && x.from == mine.from && x.to == mine.to;
       });
+      if (all.size() >= 64 && !all.front().in_flight) all.erase(all.begin());
       all.push_back(mine);
     }
     any_additions_.store(true);

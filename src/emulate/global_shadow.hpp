@@ -34,6 +34,7 @@ struct Arrival {
   std::vector<std::uint32_t> times, visible;
   // per thread of the block, the time of its last fence to the asynchronous proxy before the increment; 0: none
   std::vector<std::uint32_t> fences;
+  bool in_block = false;  // a fence of the block alone precedes it: it orders nothing for other blocks
 
   /// Returns true if an access by thread `by` of the block, at time `at` of its warp, happened before the increment.
   /// `several_threads`: other threads made it, too; the incrementing thread must then have observed it.
@@ -81,6 +82,9 @@ class GlobalShadow {
   /// reduction in its cluster, from 1; 0 for an atomic.
   Clash add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
   void land_add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
+
+  /// Forgets all accesses, because a barrier of the complete grid orders them before all that follow.
+  void forget();
 
   Arrivals arrivals;  // increments of the atomic counters in this buffer
 

@@ -50,11 +50,17 @@ std::map<std::string, Addresses> by_object(const std::vector<std::uintptr_t>& re
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns true if an error message may name this source line: it is a line of `source_file`, or, if
-// `source_file` is "", any line outside include/zellige.
+// Returns true if an error message may name this source line: it is a line of `source_file` (names of files, separated by
+// newlines), or, if that is "", any line outside include/zellige.
 bool in_source(const Line& line, const std::string& source_file) {
   if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
-  return line.file == source_file || base_name(line.file) == base_name(source_file);
+  for (std::size_t at = 0; at <= source_file.size();) {
+    const std::size_t end = std::min(source_file.find('\n', at), source_file.size());
+    const std::string one = source_file.substr(at, end - at);
+    if (line.file == one || base_name(line.file) == base_name(one)) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "emulate/cluster.hpp"
 #include "graph/error.hpp"
@@ -131,6 +132,30 @@ void check_parameters(const LaunchState& grid) {
   }
 }
 
+// Returns the costs of instructions by source line, kind and width.
+std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& source_file) {
+  std::vector<std::uintptr_t> addresses;
+  for (const auto& [place, cost] : costs) addresses.push_back(place.site);
+  const LineTable lines = costs.empty() ? LineTable{} : find_lines(addresses);
+  constexpr Counter kinds[] = {Counter::global_load_sectors,    Counter::global_store_sectors,
+                               Counter::shared_load_wavefronts, Counter::shared_store_wavefronts,
+                               Counter::cp_async_wavefronts,    Counter::cp_async_sectors};
+  std::map<std::tuple<std::string, std::ptrdiff_t, std::uint8_t>, LineCost> sums;
+  for (const auto& [place, cost] : costs) {
+    const std::string line = spell(lines, {place.site}, source_file);
+    const auto kind = std::ranges::find(kinds, place.cost) - kinds;
+    LineCost& sum = sums[{line, kind, place.width}];
+    sum.line = line;
+    sum.shared = kind >= 2 && kind <= 4;
+    sum.writes = kind == 1 || kind == 3 || kind == 4;
+    sum.width = place.width;
+    sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;
+  }
+  std::vector<LineCost> all;
+  for (auto& [key, sum] : sums) all.push_back(std::move(sum));
+  return all;
+}
+
 }  // namespace
 
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
@@ -154,6 +179,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;
+  AccessCosts costs;
   std::exception_ptr error;
   auto work = [&] {
     try {
@@ -164,6 +190,10 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;
+      for (const auto& [place, cost] : block->costs) {
+        AccessCost& sum = costs[place];
+        sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;
+      }
       for (RawFinding& f : block->findings.raw()) raw.push_back(std::move(f));
       std::lock_guard keeping(kept_mutex);
       kept.push_back(std::move(block));
@@ -182,6 +212,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
   report.findings = resolve(std::move(raw), config.source_file);
+  report.costs = by_line(costs, config.source_file);
   return report;
 }
 

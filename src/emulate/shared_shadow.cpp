@@ -171,6 +171,13 @@ Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) 
   });
 }
 
+Clash SharedShadow::add(std::size_t at, unsigned bytes, const Actor& a) {
+  return each(at, bytes, [&](Cell& cell) {
+    if (cell.region == 0) return Clash{What::unwritten};
+    return first_of(unordered_write(cell, a, false), unordered_read(cell, a));
+  });
+}
+
 // The issuing thread waits for the copy. Accesses between issue and completion have been reported as races.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {

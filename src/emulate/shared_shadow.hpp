@@ -43,6 +43,9 @@ class SharedShadow {
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
   Clash write(std::size_t at, unsigned bytes, const Actor&, As, By = By::thread);
 
+  /// Checks an atomic, which SharedAdditions records: returns the conflict with an earlier ordinary access, if any.
+  Clash add(std::size_t at, unsigned bytes, const Actor&);
+
   /// Records the completion of a cp.async. From here on, its write counts as made by the actor, the issuing
   /// thread, through the tensor with the id `region`.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);

@@ -135,8 +135,8 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
   return bar;
 }
 
-void bar_sync(Thread& t, unsigned id, unsigned threads) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+[[gnu::always_inline]] inline void reach_and_wait(Fiber& f, unsigned id, unsigned threads, Site site) {
+  Block& b = *f.home;
   NamedBarrier& bar = reach_barrier(f, id, threads, site);
   Warp& w = *f.its_warp;
   if (!(bar.warps >> w.local & 1)) bar.waiting[w.local] = 0;
@@ -148,6 +148,8 @@ void bar_sync(Thread& t, unsigned id, unsigned threads) {
   bar.waiting[w.local] &= ~(1u << f.lane);
   end_round(b, bar);
 }
+
+void bar_sync(Thread& t, unsigned id, unsigned threads) { reach_and_wait(fiber(t), id, threads, ZELLIGE_SITE()); }
 
 // Arrives at a named barrier without waiting. The time of the thread's warp (in the vector clocks) then
 // advances, because the barrier does not order what the thread does after its arrival.
@@ -161,8 +163,11 @@ void bar_arrive(Thread& t, unsigned id, unsigned threads) {
 
 }  // namespace
 
+void sync_block(Fiber& f, Site site) { reach_and_wait(f, 0, 0, site); }
+
 void end_round(Block& b, NamedBarrier& bar) {
   Cluster& cluster = b.cluster;
+  cluster.polled = 0;
   const std::uint32_t now = cluster.tick();
   const unsigned agents = cluster.agents();
   Clock& joined = bar.observed;

@@ -6,11 +6,11 @@
 namespace zellige::ir {
 namespace {
 
-using enum tile::NodeKind;
 using kernel::WorkKind;
 
 /// Returns how many operands a node has, at least and at most.
 std::pair<std::size_t, std::size_t> operands(const tile::Node& n) {
+  using enum tile::NodeKind;
   constexpr std::size_t any = 1000;
   constexpr struct {
     tile::NodeKind kind;
@@ -96,6 +96,7 @@ struct Need {
 };
 
 const std::vector<Need>& needs() {
+  using enum tile::NodeKind;
   static const std::vector<Need> all{
       {WorkKind::copy_in, {load}, "load", SharedOperand::needed},
       {WorkKind::fetch, {load}, "load", SharedOperand::none, InRegisters::here},
@@ -155,8 +156,8 @@ std::string wrong(const kernel::Kernel& k, const kernel::Step& step, const kerne
     return "it accesses no tensor that the ranks exchange";
   if (!stored || exchange) return "";
   const int of = k.tensors[w.tensor].node;
-  const bool same =
-      of == w.node || (of >= 0 && n.kind == store && k.program.nodes[of].kind == store);  // one after another
+  const bool same = of == w.node || (of >= 0 && n.kind == tile::NodeKind::store &&
+                                     k.program.nodes[of].kind == tile::NodeKind::store);  // one after another
   return same ? ""
               : fmt::format("{} is the tensor of {}, not of %{}", k.tensors[w.tensor].name,
                             of < 0 ? "no value" : fmt::format("%{}", of), w.node);

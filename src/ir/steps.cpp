@@ -32,7 +32,7 @@ void copy(Io& io, kernel::CopyChoice& c) {
 
 /// How a matmul is computed.
 template <class Io>
-void matmul_choice(Io& io, kernel::MatmulChoice& m) {
+void matmul(Io& io, kernel::MatmulChoice& m) {
   std::vector<int> warps{m.warps.b, m.warps.m, m.warps.n, m.warps.k};
   std::vector<std::int64_t> size{m.batch, m.m, m.n, m.k};
   io.value(warps);
@@ -56,7 +56,7 @@ void work(Io& io, kernel::Work& w, kernel::Kernel& k, const KernelNames& names) 
   if (io.when("tensor", w.tensor >= 0)) io.named(names.smem, w.tensor);
   io.fact("part", w.part, -1);
   if (w.kind == kernel::WorkKind::mma)
-    io.word("warps"), io.shared_facts(&k.program.nodes, w.node, [&] { matmul_choice(io, w.matmul); });
+    io.word("warps"), io.shared_facts(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });
   else if (kernel::is_global_load(w.kind) || w.kind == kernel::WorkKind::to_global)
     io.shared_facts(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
   else if (w.kind == kernel::WorkKind::to_shared && io.when("by", w.copy.row != nullptr))

@@ -108,6 +108,8 @@ void run_compiler(const std::string& who, const std::string& what, std::vector<s
 
 }  // namespace
 
+std::string host_compiler(const std::string& who) { return compiler(who).path; }
+
 fs::path header_folder(const Cache& cache) {
   static const std::string hash = [] {
     Key key;

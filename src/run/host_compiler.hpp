@@ -18,6 +18,9 @@ struct HostLibrary {
   std::string note;  // what is wrong with an invalid cache entry; else ""
 };
 
+/// Returns the path of the host's C++ compiler ($ZELLIGE_CXX, else g++). Throws Error if there is none; `who` needs it.
+std::string host_compiler(const std::string& who);
+
 /// Writes Zellige's headers into a folder of the cache, and returns it, for the compiler's option -I.
 std::filesystem::path header_folder(const Cache&);
 

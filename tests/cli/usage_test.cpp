@@ -14,7 +14,7 @@ TEST_F(Command, VersionAndHelp) {
 
 TEST_F(Command, HelpOfEachCommandHasAnExample) {
   for (const std::string command :
-       {"run", "transpile", "emit", "optimize", "layout", "banks", "equal", "cache", "doctor"}) {
+       {"run", "transpile", "emit", "optimize", "layout", "banks", "equal", "cache", "doctor", "emulate"}) {
     const auto f = run({command, "--help"});
     EXPECT_EQ(f.status, 0);
     EXPECT_NE(f.output.find("\nExample:\n  zellige " + command + " "), std::string::npos) << f.output;

@@ -1,0 +1,166 @@
+// CUDA's cooperative groups: the block, tiles of a warp, the lanes that run together, and the grid of a cooperative
+// launch.
+#pragma once
+#include "zellige/cuda/atomics.hpp"
+
+namespace zellige::cuda {
+
+ZELLIGE_DEVICE unsigned volume(const uint3& v) { return v.x * v.y * v.z; }
+
+/// The lanes `mask` of a warp, in order of rank.
+class LaneGroup {
+ public:
+  ZELLIGE_DEVICE explicit LaneGroup(unsigned mask) : mask_(mask) {}
+  ZELLIGE_DEVICE void sync() const { __syncwarp(mask_); }
+  ZELLIGE_DEVICE unsigned size() const { return static_cast<unsigned>(__builtin_popcount(mask_)); }
+  ZELLIGE_DEVICE unsigned num_threads() const { return size(); }
+  ZELLIGE_DEVICE unsigned thread_rank() const {
+    return static_cast<unsigned>(__builtin_popcount(mask_ & ((1u << lane_id()) - 1)));
+  }
+  ZELLIGE_DEVICE unsigned mask() const { return mask_; }
+
+  template <class T>
+  ZELLIGE_DEVICE T shfl(T value, int rank) const {
+    return __shfl_sync(mask_, value, lane_of(rank));
+  }
+  template <class T>
+  ZELLIGE_DEVICE T shfl_up(T value, unsigned delta) const {
+    const int from = static_cast<int>(thread_rank()) - static_cast<int>(delta);
+    return __shfl_sync(mask_, value, from < 0 ? lane_id() : lane_of(from));
+  }
+  template <class T>
+  ZELLIGE_DEVICE T shfl_down(T value, unsigned delta) const {
+    const unsigned from = thread_rank() + delta;
+    return __shfl_sync(mask_, value, from >= size() ? lane_id() : lane_of(static_cast<int>(from)));
+  }
+  template <class T>
+  ZELLIGE_DEVICE T shfl_xor(T value, unsigned bits) const {
+    const unsigned from = thread_rank() ^ bits;
+    return __shfl_sync(mask_, value, from >= size() ? lane_id() : lane_of(static_cast<int>(from)));
+  }
+  ZELLIGE_DEVICE int any(int predicate) const { return __any_sync(mask_, predicate); }
+  ZELLIGE_DEVICE int all(int predicate) const { return __all_sync(mask_, predicate); }
+  ZELLIGE_DEVICE unsigned ballot(int predicate) const { return ranks(__ballot_sync(mask_, predicate)); }
+  template <class T>
+  ZELLIGE_DEVICE unsigned match_any(T value) const {
+    return ranks(__match_any_sync(mask_, value));
+  }
+
+ private:
+  // Returns the lane of a rank.
+  ZELLIGE_DEVICE int lane_of(int rank) const {
+    unsigned left = mask_;
+    for (; rank > 0 && (left & (left - 1)); --rank) left &= left - 1;
+    return __builtin_ctz(left);
+  }
+  // Returns a mask of lanes as one of ranks.
+  ZELLIGE_DEVICE unsigned ranks(unsigned lanes) const {
+    unsigned result = 0, rank = 0;
+    for (unsigned left = mask_; left; left &= left - 1, ++rank) result |= (lanes >> __builtin_ctz(left) & 1) << rank;
+    return result;
+  }
+
+  unsigned mask_;
+};
+
+}  // namespace zellige::cuda
+
+namespace cooperative_groups {
+
+/// The threads of a block.
+class thread_block {
+ public:
+  ZELLIGE_DEVICE static void sync() { __syncthreads(); }
+  ZELLIGE_DEVICE static unsigned thread_rank() { return ::zellige::emulate::self().index; }
+  ZELLIGE_DEVICE static unsigned size() { return ::zellige::cuda::volume(blockDim); }
+  ZELLIGE_DEVICE static unsigned num_threads() { return size(); }
+  ZELLIGE_DEVICE static dim3 group_index() { return blockIdx; }
+  ZELLIGE_DEVICE static dim3 thread_index() { return threadIdx; }
+  ZELLIGE_DEVICE static dim3 group_dim() { return blockDim; }
+  ZELLIGE_DEVICE static dim3 dim_threads() { return blockDim; }
+};
+ZELLIGE_DEVICE thread_block this_thread_block() { return {}; }
+
+/// The threads of a grid that was launched cooperatively.
+class grid_group {
+ public:
+  ZELLIGE_DEVICE static bool is_valid() { return true; }
+  ZELLIGE_DEVICE static void sync() { ::zellige::cuda::host->grid_sync(); }
+  ZELLIGE_DEVICE static unsigned long long block_rank() {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  }
+  ZELLIGE_DEVICE static unsigned long long num_blocks() { return ::zellige::cuda::volume(gridDim); }
+  ZELLIGE_DEVICE static unsigned long long thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  ZELLIGE_DEVICE static unsigned long long size() { return num_blocks() * thread_block::size(); }
+  ZELLIGE_DEVICE static unsigned long long num_threads() { return size(); }
+  ZELLIGE_DEVICE static dim3 group_dim() { return gridDim; }
+};
+ZELLIGE_DEVICE grid_group this_grid() { return {}; }
+
+/// The lanes of a warp that run together.
+class coalesced_group : public ::zellige::cuda::LaneGroup {
+ public:
+  using LaneGroup::LaneGroup;
+};
+ZELLIGE_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+/// A tile of N adjacent lanes of a warp.
+template <unsigned N, class Parent = void>
+class thread_block_tile : public ::zellige::cuda::LaneGroup {
+ public:
+  static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+  ZELLIGE_DEVICE thread_block_tile() : thread_block_tile(0) {}
+  template <class Other>
+  ZELLIGE_DEVICE thread_block_tile(const thread_block_tile<N, Other>&) : thread_block_tile(0) {}
+  ZELLIGE_DEVICE explicit thread_block_tile(int)
+      : LaneGroup((N == 32 ? ~0u : (1u << (N % 32)) - 1) << (::zellige::cuda::lane_id() & ~static_cast<int>(N - 1))) {}
+  ZELLIGE_DEVICE static constexpr unsigned size() { return N; }
+  ZELLIGE_DEVICE static constexpr unsigned num_threads() { return N; }
+  ZELLIGE_DEVICE unsigned meta_group_rank() const { return thread_block::thread_rank() / N; }
+  ZELLIGE_DEVICE unsigned meta_group_size() const { return (thread_block::size() + N - 1) / N; }
+};
+template <unsigned N, class Group>
+ZELLIGE_DEVICE thread_block_tile<N, Group> tiled_partition(const Group&) {
+  return {};
+}
+
+template <class Group>
+ZELLIGE_DEVICE void sync(const Group& group) {
+  group.sync();
+}
+
+template <class T>
+struct plus {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return a + b; }
+};
+template <class T>
+struct less {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return a < b ? b : a; }
+};
+template <class T>
+struct bit_and {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+  ZELLIGE_DEVICE T operator()(const T& a, const T& b) const { return a ^ b; }
+};
+
+/// Returns the reduction of the group's values, to each of its threads.
+template <class Group, class T, class F>
+ZELLIGE_DEVICE T reduce(const Group& group, T value, F combine) {
+  return ::zellige::cuda::reduce_lanes(group.mask(), value, combine, "cooperative_groups::reduce");
+}
+
+}  // namespace cooperative_groups

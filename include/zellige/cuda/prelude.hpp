@@ -1,0 +1,30 @@
+// CUDA's vocabulary for a program that `zellige emulate` compiles for the CPU. Every source is compiled with
+// `-include zellige/cuda/prelude.hpp`, after its launches, `__shared__` declarations and device variables are written as
+// C++ (src/cuda/rewrite.cpp):
+//
+//   add<<<grid, block>>>(x, n);       ::zellige::cuda::launch("add", [=](auto... p) { add(p...); }, Configuration(grid, block), x, n);
+//   __shared__ float s[32];           struct S1 { ... float s[32]; }; auto& s = ::zellige::cuda::shared_variable<S1>().s;
+//   extern __shared__ float d[];      float* d = ::zellige::cuda::dynamic_shared<float>("d");
+//   __constant__ float c[9];          float c[9]; static DeviceVariable ...(c, MemoryKind::constant, "c");
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDA_ARCH__ 800
+#define CUDART_VERSION 12000
+#define CUDA_VERSION 12000
+
+#include "zellige/cuda/cooperative_groups.hpp"
+#include "zellige/cuda/intrinsics.hpp"
+#include "zellige/cuda/launch.hpp"
+#include "zellige/cuda/math.hpp"
+#include "zellige/cuda/pipeline.hpp"
+#include "zellige/cuda/runtime.hpp"
+#include "zellige/cuda/types.hpp"

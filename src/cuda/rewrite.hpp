@@ -1,0 +1,30 @@
+// Writes CUDA's syntax as C++: launches, `__shared__` declarations, device variables. Lines stay where they are, so that
+// the compiler's messages and the findings name the lines of the source.
+//
+//   rewrite("k<<<1, 32>>>(x);", "k.cu").text   // ::zellige::cuda::launch("k", [=](auto... p) { k(p...); }, ...
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige::cuda {
+
+/// An #include of a source: the name, and where the directive is.
+struct SourceInclude {
+  std::string name;
+  bool quoted = false;
+  int line = 0;
+  std::size_t at = 0, end = 0;  // of the name with its quotes, in the rewritten text
+};
+
+/// A source as C++.
+struct Rewritten {
+  std::string text;
+  std::vector<SourceInclude> includes;
+};
+
+/// Rewrites a source. `file`: its name, for messages. Throws Error if it has a construct that the emulator cannot run,
+/// with the construct's name and line.
+Rewritten rewrite(std::string_view source, const std::string& file);
+
+}  // namespace zellige::cuda

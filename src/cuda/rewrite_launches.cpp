@@ -1,0 +1,110 @@
+// Rewrites launches, and calls of CUDA's functions that need to know a name of the source: of a kernel, or of the variable
+// that gets memory.
+#include <map>
+#include <set>
+
+#include "cuda/source_edits.hpp"
+
+namespace zellige::cuda {
+
+namespace {
+
+// Functions that allocate memory through their first argument, by whose name findings call it.
+const std::set<std::string_view> allocators = {"cudaMalloc",    "cudaMallocManaged", "cudaMallocHost",
+                                               "cudaHostAlloc", "cudaMallocAsync",   "cudaMallocPitch"};
+// Functions whose first argument is a kernel, which is passed by name, too, and what they become.
+const std::map<std::string_view, std::string_view> by_name = {
+    {"cudaFuncSetAttribute", "::zellige::cuda::allow"},
+    {"cudaLaunchKernel", "::zellige::cuda::launch_array"},
+    {"cudaLaunchCooperativeKernel", "::zellige::cuda::launch_together"}};
+
+// Returns the first token of the kernel's name, which ends before token i: `a::kernel<T, 4>`, `(*f)`, `table[k]`.
+std::size_t name_start(const SourceEdits& s, std::size_t i) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  std::size_t first = i - 1;
+  if (tokens[first].is(">") || tokens[first].is(")") || tokens[first].is("]")) {
+    const bool whole = tokens[first].is(")");
+    first = opening(tokens, first);
+    if (first >= tokens.size()) s.refuse(tokens[i], "a launch of this kernel's name");
+    if (whole || first == 0) return first;
+    --first;
+  }
+  while (first >= 3 && tokens[first - 1].is(":") && tokens[first - 2].is(":")) {
+    first -= 3;
+    if (!tokens[first].is(">")) continue;
+    first = opening(tokens, first);
+    if (first == 0 || first >= tokens.size()) break;
+    --first;
+  }
+  return first;
+}
+
+// Returns the last token of the argument that begins at token i; template arguments may have commas.
+std::size_t argument_end(const std::vector<SourceToken>& tokens, std::size_t i) {
+  int angles = 0;
+  for (; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{")) i = closing(tokens, i);
+    if (i + 1 >= tokens.size()) break;
+    if (tokens[i].is("<")) ++angles;
+    if (tokens[i].is(">")) --angles;
+    if ((tokens[i + 1].is(",") && angles <= 0) || tokens[i + 1].is(")")) return i;
+  }
+  return tokens.size() - 1;
+}
+
+// Returns the name of the variable whose address an argument is: "d.x[1]" of `(void**)&d.x[1]`.
+std::string variable_name(const SourceEdits& s, std::size_t first, std::size_t last) {
+  std::size_t from = last;
+  for (std::size_t i = first; i <= last; ++i)
+    if (s.tokens[i].is("&")) from = i + 1;
+  if (from > last) from = last;
+  std::string name(s.slice(from, last));
+  while (!name.empty() && name.back() == ')') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+void rewrite_launch(SourceEdits& s, std::size_t i) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  const std::size_t first = name_start(s, i);
+  std::size_t close = i + 3;
+  for (int depth = 0; close < tokens.size(); ++close) {
+    const SourceToken& t = tokens[close];
+    if (t.is("(") || t.is("[") || t.is("{")) ++depth;
+    if (t.is(")") || t.is("]") || t.is("}")) --depth;
+    if (depth == 0 && s.three(close, ">")) break;
+  }
+  if (!s.has(close + 3) || !tokens[close + 3].is("(")) s.refuse(tokens[i], "a launch without >>>(...)");
+  if (s.scopes.in_kernel(i)) s.refuse(tokens[first], "a launch from a kernel (dynamic parallelism)");
+  const std::string name(s.slice(first, i - 1));
+  for (std::size_t k = close + 4, end = closing(tokens, close + 3); k < end; ++k)  // NULL is passed on as a number
+    if (tokens[k].is("NULL")) s.replace(tokens[k].at, tokens[k].end(), "nullptr");
+  const bool none = s.has(close + 4) && tokens[close + 4].is(")");
+  s.replace(tokens[first].at, tokens[i + 2].end(),
+            "::zellige::cuda::launch(" + as_literal(name) + ", [=](auto... zellige_p) { " + name +
+                "(zellige_p...); }, ::zellige::cuda::Configuration(");
+  s.replace(tokens[close].at, tokens[close + 3].end(), none ? ")" : "), ");
+}
+
+void rewrite_call(SourceEdits& s, std::size_t i) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  const std::size_t first = i + 2;
+  if (!s.has(first) || tokens[first].is(")")) return;
+  if (allocators.contains(tokens[i].text)) {
+    const std::size_t last = argument_end(tokens, first);
+    s.insert(tokens[first].at, "::zellige::cuda::named(" + as_literal(variable_name(s, first, last)) + ", ");
+    s.insert(tokens[last].end(), ")");
+  } else if (const auto found = by_name.find(tokens[i].text); found != by_name.end()) {
+    const std::size_t last = argument_end(tokens, first);
+    std::size_t from = first;  // after casts and &
+    while (from < last && (tokens[from].is("(") || tokens[from].is("&")))
+      from = tokens[from].is("(") ? closing(tokens, from) + 1 : from + 1;
+    const std::string name(s.slice(from, last));
+    s.replace(tokens[i].at, tokens[i].end(), std::string(found->second));
+    s.replace(tokens[first].at, tokens[last].end(),
+              as_literal(name) + (tokens[i].is("cudaFuncSetAttribute") ? "" : ", " + name));
+  }
+}
+
+}  // namespace zellige::cuda

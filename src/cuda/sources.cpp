@@ -1,0 +1,92 @@
+#include "cuda/sources.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "cuda/rewrite.hpp"
+#include "run/files.hpp"
+
+namespace zellige::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Headers of CUDA whose content the prelude has.
+constexpr const char* own_headers[] = {"cuda.h",
+                                       "cuda_runtime.h",
+                                       "cuda_runtime_api.h",
+                                       "cuda_pipeline.h",
+                                       "cuda_pipeline_primitives.h",
+                                       "device_launch_parameters.h",
+                                       "cooperative_groups.h",
+                                       "vector_types.h",
+                                       "device_functions.h",
+                                       "sm_30_intrinsics.h",
+                                       "cooperative_groups/reduce.h",
+                                       "cuda_device_runtime_api.h",
+                                       "driver_types.h",
+                                       "vector_functions.h",
+                                       "device_atomic_functions.h",
+                                       "math_functions.h",
+                                       "math_constants.h",
+                                       "host_defines.h",
+                                       "crt/host_defines.h",
+                                       "builtin_types.h",
+                                       "cuda_profiler_api.h",
+                                       "sm_20_intrinsics.h"};
+
+/// The files of a program that are translated so far.
+class Translation {
+ public:
+  explicit Translation(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+
+  /// Translates a file and its headers; returns the name of the file to write.
+  std::string add(const fs::path& file) {
+    const fs::path key = fs::weakly_canonical(file);
+    const auto known = names_.find(key);
+    if (known != names_.end()) return known->second;
+    const std::size_t index = files.size();
+    const std::string name = std::to_string(index) + "_" + file.filename().string();
+    names_[key] = name;
+    files.push_back({name, file.string(), ""});
+    Rewritten r = rewrite(run::read_whole(file), file.string());
+    std::ranges::reverse(r.includes);
+    std::vector<std::pair<SourceInclude, std::string>> changed;
+    for (const SourceInclude& i : r.includes) {
+      if (std::ranges::find(own_headers, i.name) != std::end(own_headers))
+        changed.emplace_back(i, "<cstddef>");
+      else if (i.name == "cuda_fp16.h" || i.name == "cuda_bf16.h")
+        changed.emplace_back(i, "<zellige/cuda/half.hpp>");
+      else if (const auto found = find(i, file.parent_path()))
+        changed.emplace_back(i, "\"" + add(*found) + "\"");
+    }
+    for (const auto& [i, text] : changed) r.text.replace(i.at, i.end - i.at, text);
+    files[index].text = "#line 1 \"" + file.string() + "\"\n" + r.text;
+    return name;
+  }
+
+  std::vector<TranslatedFile> files;
+
+ private:
+  std::optional<fs::path> find(const SourceInclude& i, const fs::path& beside) const {
+    if (i.quoted && fs::is_regular_file(beside / i.name)) return beside / i.name;
+    for (const std::string& folder : folders_)
+      if (fs::is_regular_file(fs::path(folder) / i.name)) return fs::path(folder) / i.name;
+    return std::nullopt;
+  }
+
+  std::vector<std::string> folders_;
+  std::map<fs::path, std::string> names_;
+};
+
+}  // namespace
+
+std::vector<TranslatedFile> translate(const fs::path& source, const std::vector<std::string>& folders) {
+  Translation all(folders);
+  all.add(source);
+  return std::move(all.files);
+}
+
+}  // namespace zellige::cuda

@@ -1,0 +1,127 @@
+// Programs in the style of public ones, as a user runs them: the right ones have no findings, and each planted fault is
+// found. A program plants the fault whose number is its argument; its head lists them.
+#include <cctype>
+
+#include "cli/command.hpp"
+
+namespace {
+
+/// A fault of a program, and what a finding of it must contain.
+struct Planted {
+  const char* program;
+  int fault;
+  const char* found;
+};
+void PrintTo(const Planted& p, std::ostream* os) { *os << p.program << " " << p.fault; }
+
+// Faults that are none have "".
+constexpr Planted planted[] = {
+    {"vector_add", 1,
+     "out of bounds on global tensor d_a: thread 232 (warp 7) of block (3,0,0) reads bytes 4000..4004"},
+    {"vector_add", 2, "uninitialised read of global tensor d_a"},
+    {"vector_add", 3, "memory of the device: the host reads d_c"},
+    {"reduction", 1, "race on shared tensor s: thread 1"},
+    {"reduction", 2, "race on shared tensor s: thread 98"},
+    {"reduction", 3, "no __syncwarp or barrier lies between"},
+    {"reduction", 4, "reads a lane that the mask leaves out"},
+    {"reduction", 5, "race on shared tensor of_warp"},
+    {"reduction", 6, "copies d_sums to the host, of which byte 92 has not been written"},
+    {"scan", 1, "race on shared tensor buffer"},
+    {"scan", 2, "race on shared tensor buffer"},
+    {"scan", 3, "race on shared tensor s"},
+    {"scan", 4, "uses index 512 of 'int [512]'"},
+    {"histogram", 1, "race on shared tensor bins"},
+    {"histogram", 2, "uninitialised read of shared tensor bins"},
+    {"histogram", 3, "race on shared tensor bins"},
+    {"histogram", 4, "added to them"},
+    {"histogram", 5, "race between blocks on global tensor total"},
+    {"transpose", 1, "race on shared tensor tile"},
+    {"transpose", 2, "race between blocks on global tensor d_out"},
+    {"transpose", 3, "out of bounds on global tensor d_in"},
+    {"transpose", 4, ""},
+    {"softmax", 1, "reads a lane that the mask leaves out, or that has returned"},
+    {"softmax", 2, "reads a lane that the mask leaves out"},
+    {"softmax", 3, "out of bounds on global tensor d_x"},
+    {"softmax", 4, "race on shared tensor shared_max"},
+    {"stencil", 1, "race on shared tensor s"},
+    {"stencil", 2, "uninitialised read of shared tensor s"},
+    {"stencil", 3, "uses index 70 of 'float [70]'"},
+    {"stencil", 4, "write to a read-only tensor coefficients"},
+    {"sgemm", 1, "race on shared tensor a"},
+    {"sgemm", 2, "race on shared tensor b"},
+    {"sgemm", 3, "out of bounds on global tensor A"},
+    {"sgemm", 4, "misaligned address in global tensor B"},
+    {"sgemm", 5, "uses index 16 of 'float [16][16]'"},
+    {"bitonic", 1, "race on shared tensor s"},
+    {"bitonic", 2, "race on shared tensor s"},
+    {"bitonic", 3, "race between blocks on global tensor d_keys"},
+    {"last_block", 1, "race between blocks on global tensor partial"},
+    {"last_block", 2, "race between blocks on global tensor finished"},
+    {"last_block", 3, "race on shared tensor last"},
+    {"cooperative", 1, "race on global tensor d_a"},
+    {"cooperative", 2, "the launch is not cooperative"},
+    {"cooperative", 3, "reads a lane that the mask leaves out, or that has returned"},
+    {"compact", 1, "race on global tensor d_count"},
+    {"compact", 2, "wait in __ballot_sync"},
+    {"compact", 3, "race on shared tensor positive"},
+    {"matvec", 1, "out of bounds on shared tensor x_shared"},
+    {"matvec", 2, "a block of 2048x1x1 has 2048 threads; it has at most 1024"},
+    {"matvec", 3, "60000 bytes of dynamic shared memory; matvec has at most 49152"},
+    {"matvec", 4, "it accesses d_x at matvec.cu:10, which is freed"},
+    {"matvec", 5, "its destination is d_A on the device, its kind says memory of the host"},
+    {"pipeline", 1, "the cp.async that thread 0 (warp 0) issued at pipeline.cu:13 is still in flight"},
+    {"pipeline", 2, "race on shared tensor s"},
+    {"pipeline", 3, "copies by cp.async into bytes 0..16 at pipeline.cu:13; thread 127 (warp 3) read them"},
+    {"pipeline", 4, "copies 3 bytes at pipeline.cu:34; it copies 4, 8 or 16"},
+    {"halves", 1, "misaligned address in global tensor d_a"},
+    {"halves", 2, "out of bounds on global tensor d_gamma"},
+    {"halves", 3, "reaches the block's barrier at halves.cu:34, thread 0 (warp 0) the one at halves.cu:41"},
+    {"lock", 1, "deadlock of block (0,0,0): thread 0 has returned, each of threads 1..31 waits for memory to change"},
+    {"lock", 6, "race on global tensor length"},
+    {"lock", 2, "race between blocks on global tensor data"},
+    {"lock", 3, "its assertion `int(threadIdx.x) < n` does not hold"},
+    {"lock", 4, "16 of 64 threads, thread 0 (warp 0) first, reach the block's barrier"},
+    {"lock", 5, "thread 0 is at lock.cu:44"},
+};
+
+std::string file_of(const std::string& program) {
+  return std::string(ZELLIGE_SOURCE_DIR) + "/tests/cuda/programs/" + program + ".cu";
+}
+// The cache of all of these tests, so that each program is compiled once.
+struct Programs : Command {
+  static Folder& shared_cache() {
+    static Folder folder;
+    return folder;
+  }
+  Programs() { setenv("ZELLIGE_CACHE", (shared_cache() / "cache").c_str(), 1); }
+  zellige::run::Finished emulate(const std::string& program, int fault, const char* schedule = "0") {
+    return run({"emulate", file_of(program), "--seconds", "1", "--schedule", schedule, "--", std::to_string(fault)});
+  }
+};
+struct PlantedFaults : Programs, testing::WithParamInterface<Planted> {};
+struct RightPrograms : Programs, testing::WithParamInterface<const char*> {};
+
+TEST_P(PlantedFaults, AreFound) {
+  const Planted& p = GetParam();
+  const zellige::run::Finished f = emulate(p.program, p.fault);
+  EXPECT_EQ(f.status, *p.found ? 1 : 0) << f.output;
+  EXPECT_NE(f.output.find(p.found), std::string::npos) << f.output;
+}
+INSTANTIATE_TEST_SUITE_P(All, PlantedFaults, testing::ValuesIn(planted),
+                         [](const auto& i) { return std::string(i.param.program) + std::to_string(i.param.fault); });
+
+TEST_P(RightPrograms, HaveNoFindingsInAnyOrderOfThreads) {
+  for (const char* schedule : {"0", "7"}) {
+    const zellige::run::Finished f = emulate(GetParam(), 0, schedule);
+    EXPECT_EQ(f.status, 0) << f.output;
+    EXPECT_NE(f.output.find("right\n"), std::string::npos) << f.output;
+    EXPECT_NE(f.output.find("no findings in "), std::string::npos) << f.output;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, RightPrograms,
+                         testing::Values("vector_add", "reduction", "scan", "histogram", "transpose", "softmax",
+                                         "stencil", "sgemm", "bitonic", "last_block", "cooperative", "compact",
+                                         "matvec", "lock", "pipeline", "features", "halves", "spellings"),
+                         [](const auto& i) { return std::string(i.param); });
+
+}  // namespace
