@@ -251,18 +251,8 @@ std::string Block::spell_block(std::uint64_t linear_index) const {
 
 std::string Block::who(unsigned thread) const { return spell(thread) + " of " + name(); }
 
-// Follows frames as long as they are within the thread's stack and ascend, at most 32.
-[[gnu::no_sanitize_address]] std::vector<std::uintptr_t> Block::walk(const Fiber& f, Site site) const {
-  const std::uintptr_t low = stacks_.low(f.index), high = stacks_.high(f.index);
-  std::vector<std::uintptr_t> result{site.address};
-  std::uintptr_t frame = site.frame;
-  while (result.size() < 32 && frame >= low && frame + 16 <= high && frame % 8 == 0) {
-    const auto* at = reinterpret_cast<const std::uintptr_t*>(frame);
-    result.push_back(at[1]);
-    if (at[0] <= frame) break;
-    frame = at[0];
-  }
-  return result;
+std::vector<std::uintptr_t> Block::walk(const Fiber& f, Site site) const {
+  return callers(site, stacks_.low(f.index), stacks_.high(f.index));
 }
 
 void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, const Where& at, std::string text) {

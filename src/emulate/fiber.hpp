@@ -34,6 +34,21 @@ struct Site {
         *static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) \
   }
 
+/// Returns the return addresses of a call and of its callers, innermost first, at most 32. Follows frames as
+/// long as they are within the stack [low, high) and ascend.
+[[gnu::no_sanitize_address]] inline std::vector<std::uintptr_t> callers(Site site, std::uintptr_t low,
+                                                                        std::uintptr_t high) {
+  std::vector<std::uintptr_t> result{site.address};
+  std::uintptr_t frame = site.frame;
+  while (result.size() < 32 && frame >= low && frame + 16 <= high && frame % 8 == 0) {
+    const auto* f = reinterpret_cast<const std::uintptr_t*>(frame);
+    result.push_back(f[1]);
+    if (f[0] <= frame) break;
+    frame = f[0];
+  }
+  return result;
+}
+
 /// Returns the 64-bit code address whose low 32 bits are `low`; shadow memory stores only these. Of the
 /// possible addresses, it is the one closest to `near`, an address in the same library.
 inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
