@@ -48,25 +48,22 @@ graph::KernelGraph alone(const graph::KernelGraph& g, const GroupKernel& k) {
   }
   for (const LaunchPart& part : k.parts) {
     graph::KernelOp op{.kind = graph::OpKind::custom, .block = part.block};
-    for (std::size_t i = 0; i < part.loads.size(); ++i) {
-      const int t = part.loads[i];
+    for (const auto& [t, shape] : part.loads) {
       if (at.count(t) == 0) {
         graph::KernelTensor tensor = outside(g, t);
-        tensor.strides = reshaped(tensor.strides, tensor.shape, part.loaded[i]);
-        tensor.shape = part.loaded[i];
+        tensor.strides = reshaped(tensor.strides, tensor.shape, shape);
+        tensor.shape = shape;
         a.inputs.push_back(add(t, std::move(tensor)));
       }
       op.inputs.push_back(at[t]);
     }
-    for (std::size_t i = 0; i < part.stores.size(); ++i) {
-      const int t = part.stores[i];
+    for (const auto& [t, shape] : part.stores) {
       const bool inner = t >= static_cast<int>(g.tensors.size());
       const graph::KernelTensor& whole = inner ? rewrite::checked(k.between, t - g.tensors.size(), "partial result")
                                                : rewrite::checked(g.tensors, t, "tensor");
-      const bool in_full = !inner && graph::size(part.stored[i]) == graph::size(whole.shape);
-      const graph::Strides strides =
-          in_full ? reshaped(rewrite::lay_out(g, t), whole.shape, part.stored[i]) : graph::Strides{};
-      op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));
+      const bool in_full = !inner && graph::size(shape) == graph::size(whole.shape);
+      const graph::Strides strides = in_full ? reshaped(rewrite::lay_out(g, t), whole.shape, shape) : graph::Strides{};
+      op.outputs.push_back(add(t, {whole.dtype, shape, strides, whole.name}));
       if (!inner) a.outputs.push_back(op.outputs.back());
     }
     a.ops.push_back(std::move(op));

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "candidate/deferred.hpp"
+#include "candidate/kernel.hpp"
 #include "candidate/tiling.hpp"
 
 namespace zellige::candidate {
@@ -39,13 +40,6 @@ struct PartialResult {
   int about = -1;
   std::int64_t count = 0;
   int centre = -1;
-};
-
-/// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,
-/// and contiguous dimensions may be merged (coalesce.cpp).
-struct SeenTensor {
-  int tensor = -1;
-  graph::Shape shape{};
 };
 
 /// The block graph of a group, and the tensors that it reads and writes.

@@ -191,8 +191,8 @@ GroupKernel whole(const GroupKernel& made, const Excerpt& of, const Excerpt& lik
   GroupKernel k = made;
   k.ops = ops;
   for (LaunchPart& part : k.parts) {
-    for (int& t : part.loads) t = tensor(t);
-    for (int& t : part.stores) t = tensor(t);
+    for (SeenTensor& s : part.loads) s.tensor = tensor(s.tensor);
+    for (SeenTensor& s : part.stores) s.tensor = tensor(s.tensor);
     auto block = std::make_shared<graph::BlockGraph>(*part.block);
     for (graph::BlockTensor& t : block->tensors)
       if (const auto name = names.find(t.name); name != names.end()) t.name = name->second;

@@ -31,10 +31,7 @@ namespace {
 
 /// Returns the launch that runs the block graph of `body`.
 LaunchPart launch_of(GroupBody body) {
-  LaunchPart p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
-  for (const SeenTensor& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
-  for (const SeenTensor& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
-  return p;
+  return {std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), std::move(body.stores)};
 }
 
 /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
@@ -90,8 +87,7 @@ GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t,
     g.tensors.push_back(k.between.back());
   }
   LaunchPart& p = k.parts.emplace_back(launch_of(body));
-  p.stores = tensors;
-  for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
+  for (int tensor : tensors) p.stores.push_back({tensor, g.tensors[tensor].shape});
   return body;
 }
 

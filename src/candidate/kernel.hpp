@@ -20,14 +20,17 @@ namespace zellige::candidate {
 /// Suffix of a tensor's name for its partial results, which are stored between two kernels.
 constexpr const char* parts_suffix = "_parts";
 
+/// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept as 1,
+/// and contiguous dimensions may be merged (coalesce.cpp). Reshapes before and after the operator make the difference.
+struct SeenTensor {
+  int tensor = -1;  // of the graph; numbers beyond its last one are tensors of GroupKernel::between
+  graph::Shape shape{};
+};
+
 /// One launch of a kernel: a custom operator.
 struct LaunchPart {
   std::shared_ptr<const graph::BlockGraph> block;
-  // Tensors of the graph; numbers beyond its last one are tensors of GroupKernel::between.
-  std::vector<int> loads, stores;
-  // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.cpp) and
-  // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.
-  std::vector<graph::Shape> loaded, stored;
+  std::vector<SeenTensor> loads, stores;
 };
 
 /// One way to compute a group of operators, as one to three launches.
