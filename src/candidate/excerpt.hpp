@@ -14,6 +14,8 @@
 //
 // Operators of the group that do not depend on each other form its branches. Branches are sorted by their own
 // excerpts, so that any two of five equal branches give the same excerpt.
+//
+// A kernel becomes a separate graph, too, so that it can be planned and priced alone.
 #pragma once
 #include <map>
 #include <mutex>
@@ -76,5 +78,13 @@ std::string key(const Excerpt&);
 /// `ops`. Both excerpts must have the same key(): the groups are equal up to names.
 GroupKernel whole(const GroupKernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
                   const graph::KernelGraph&);
+
+/// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph. A view has the
+/// strides that follow from those of its operand.
+graph::KernelTensor outside(const graph::KernelGraph&, int tensor);
+
+/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
+/// in that graph.
+graph::KernelGraph alone(const graph::KernelGraph&, const GroupKernel&);
 
 }  // namespace zellige::candidate

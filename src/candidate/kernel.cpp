@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "candidate/alone.hpp"
+#include "candidate/excerpt.hpp"
 #include "candidate/expected_time.hpp"
 #include "candidate/matmul_shapes_of.hpp"
 #include "candidate/merge.hpp"
