@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "candidate/grid_axes.hpp"
 #include "candidate/split_extent.hpp"
 #include "selection/row_registers.hpp"
 #include "target/instructions.hpp"
