@@ -35,6 +35,21 @@ void TileWriter::name_after(int v, int t) {
   if (steps_.values[v].tensor >= 0) name(t, called(v));
 }
 
+std::array<int, 3> TileWriter::map_of(int v) const {
+  std::array<int, 3> map{-1, -1, -1};
+  for (int g = 0; g < 3; ++g)
+    if (tiles_.grid[g].blocks > 1)
+      for (int axis : tiles_.grid[g].axes)
+        if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
+  return map;
+}
+
+graph::Shape TileWriter::covered(int v, graph::Shape s) const {
+  for (std::size_t d = 0; d < s.size(); ++d)
+    if (const auto at = tiles_.extents.find(axes_.of[v][d]); at != tiles_.extents.end() && s[d] > 1) s[d] = at->second;
+  return s;
+}
+
 bool TileWriter::is_along(const GroupStep& s) const {
   const int x = s.inputs[0], d = loop_dim(x);
   if (s.kind == graph::OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());

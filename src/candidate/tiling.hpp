@@ -36,11 +36,6 @@ struct GroupTiling {
 
   /// Returns whether A and B of the matmuls are swapped.
   bool swaps() const { return shape && shape->swap_ab; }
-  /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
-  std::array<int, 3> map_of(const Axes&, int value) const;
-  /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.
-  /// The last argument is the value's own shape.
-  graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
 }  // namespace zellige::candidate
