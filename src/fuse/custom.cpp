@@ -5,7 +5,6 @@
 #include "candidate/expected_time.hpp"
 #include "cost/better.hpp"
 #include "fuse/choose.hpp"
-#include "fuse/levels.hpp"
 #include "rewrite/roundings.hpp"
 #include "tiling/choose_tilings.hpp"
 

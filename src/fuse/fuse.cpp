@@ -5,13 +5,13 @@
 #include "cost/better.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/declared.hpp"
-#include "fuse/levels.hpp"
 #include "fuse/separate.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
 #include "retile/retile.hpp"
+#include "rewrite/measure.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
@@ -86,6 +86,13 @@ cost::WayCost cost(const Choice& c) {
 }
 
 }  // namespace
+
+bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known) {
+  std::vector<std::string> faults;
+  const bool changed = rewrite::rewrite(level, g, watch, faults);
+  for (const std::string& why : faults) known.drop(Rejected(why));
+  return changed;
+}
 
 Optimized optimize(const graph::KernelGraph& g, const target::Target& target) {
   candidate::CostCache known;
