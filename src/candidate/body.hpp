@@ -40,6 +40,7 @@ struct PartialResult {
   int about = -1;
   std::int64_t count = 0;
   int centre = -1;
+  auto operator<=>(const PartialResult&) const = default;
 };
 
 /// The block graph of a group, and the tensors that it reads and writes.

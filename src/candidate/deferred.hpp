@@ -4,6 +4,7 @@
 // loop and m' the running maximum. Then exp(x - m) consists of the tile exp(x - m') and of the factor exp(m'
 // - m), by which the tile is multiplied.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace zellige::candidate {
 struct DeferredFactor {
   int value = -1;  // of the steps
   bool divide = false;
-  bool operator==(const DeferredFactor&) const = default;
+  auto operator<=>(const DeferredFactor&) const = default;
 };
 
 /// What a block has of one value of the group: a tile, and the terms that are applied to it after the loop.

@@ -91,24 +91,10 @@ GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t,
   return body;
 }
 
-/// Identifies what a split loop stores: axes with partial tiles; the integers and the coefficients of its partial
-/// results; by value, the indices of the partial results of maxima and sums.
-using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>, std::map<int, int>,
-                          std::map<int, int>>;
-
-/// Returns everything on which the launch that combines the partial results of a split loop depends.
-LeftBy left_by(const GroupTiling& t, const GroupBody& first) {
-  LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
-  for (const PartialResult& p : first.partials) {
-    auto& [axes, numbers, coefficients, maxima, sums] = key;
-    numbers.insert(numbers.end(),
-                   {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
-    for (const DeferredFactor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
-    numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
-    coefficients.push_back(p.coefficient);
-  }
-  return key;
-}
+/// Identifies what a split loop stores: axes with partial tiles; the number of parts; the partial results; by value, the
+/// indices of the partial results of maxima and sums.
+using LeftBy =
+    std::tuple<std::vector<int>, std::int64_t, std::vector<PartialResult>, std::map<int, int>, std::map<int, int>>;
 
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
@@ -238,9 +224,10 @@ class Making {
   /// stores, not on the loop's tiles, so it is cached.
   const std::optional<LaunchPart>& after_split(const GroupTiling& t, const GroupBody& first,
                                                const graph::KernelGraph& g, const std::vector<int>& tensors) {
-    const auto [at, is_new] = after_.try_emplace(left_by(t, first));
-    if (!is_new) return at->second;
-    return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
+    const std::int64_t parts = t.grid[t.split].blocks;
+    const auto [at, is_new] = after_.try_emplace({partial_axes(t), parts, first.partials, first.maxima, first.sums});
+    if (is_new) at->second = cheapest(merged(steps_, first, parts, tensors), g);
+    return at->second;
   }
 
   /// Returns one launch that runs the steps without a loop, with the tiling of the least estimated time, or
