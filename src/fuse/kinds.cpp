@@ -41,16 +41,15 @@ void Kinds::find_kernels(GroupKind& kind) const {
   kind.kernels.shrink_to_fit();
 }
 
-void Kinds::plan(GroupKind& kind) const {
-  kind.planned = true;
-  candidate::NoPlan refusal;
-  kind.us = never;
+void Kinds::plan(GroupKind& kind, PlansOfKind plans) const {
+  kind.planned = true, kind.us = never;
+  candidate::NoPlan refusal{kind.why};
   double smallest = never;
   const target::Costs::Search& search = target_.costs.search;
   const auto counts_as = [&](double us, std::size_t launches) {
     return cost::counts_as({.us = us, .launches = launches}, search);
   };
-  for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
+  for (std::size_t k = 0; k < kind.kernels.size() && (plans == PlansOfKind::all || kind.us == never); ++k) {
     const candidate::GroupKernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
     if (counts_as(kernel.us * search.hopeful, launches) > smallest) continue;
@@ -58,15 +57,6 @@ void Kinds::plan(GroupKind& kind) const {
     if (const double all = us ? counts_as(*us, launches) : never; all < smallest)
       smallest = all, kind.us = *us, kind.best = k;
   }
-  if (kind.us == never) kind.why = kind.kernels.empty() ? kind.why : refusal.why, kind.rejected = refusal.rejected;
-}
-
-void Kinds::plan_first(GroupKind& kind) const {
-  kind.planned = true, kind.us = never;
-  candidate::NoPlan refusal{kind.why};
-  for (std::size_t k = 0; k < kind.kernels.size() && kind.us == never; ++k)
-    if (const auto us = candidate::planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal))
-      kind.us = *us, kind.best = k;
   if (kind.us == never) kind.why = refusal.why, kind.rejected = refusal.rejected;
 }
 
