@@ -16,7 +16,7 @@ class Merge {
     for (std::size_t p = 0; p < first.partials.size(); ++p) {
       graph::Shape shape = first.partials[p].shape;
       shape.insert(shape.begin(), parts);
-      loaded_.push_back(value({shape, graph::DType::f32, tensors[p], true}));
+      loaded_.push_back(result_.add({shape, graph::DType::f32, tensors[p], true}));
     }
   }
 
@@ -26,31 +26,20 @@ class Merge {
   }
 
  private:
-  int value(StepValue v) {
-    result_.values.push_back(std::move(v));
-    return static_cast<int>(result_.values.size()) - 1;
-  }
   const graph::Shape& shape(int v) const { return result_.values[v].shape; }
   graph::DType dtype(int v) const { return result_.values[v].dtype; }
 
-  /// Appends a step on the values `in` and returns the index of its result, a new value with the shape and
-  /// dtype of `out`.
-  int add(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a, StepValue out) {
-    const int v = value(std::move(out));
-    result_.steps.push_back({kind, a, std::move(in), v});
-    return v;
-  }
   /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those of in[0].
   int map(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a = {}) {
     StepValue out{shape(in[0]), dtype(in[0])};
-    return add(kind, std::move(in), a, std::move(out));
+    return result_.add(kind, std::move(in), a, std::move(out));
   }
   /// Appends a reduction of value `v` over its first dimension, which numbers the blocks of the split loop.
   /// Returns the result.
   int over_parts(graph::OpKind kind, int v) {
     graph::Shape s = shape(v);
     s[0] = 1;
-    return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
+    return result_.add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
   }
 
   /// Returns the maximum over all blocks of the partial result `partial`, which has one maximum per block.
@@ -106,7 +95,7 @@ class Merge {
     else if (const auto m = first_.maxima.find(v); m != first_.maxima.end())
       made = own(maximum(m->second));
     else
-      made = whole.loaded ? value(whole) : again(step_of(steps_, v));
+      made = whole.loaded ? result_.add(whole) : again(step_of(steps_, v));
     result_.values[made].tensor = whole.tensor;
     result_.values[made].dtype = whole.dtype;  // as matmuls read it, and as it is stored
     return made_[v] = made;
@@ -131,7 +120,7 @@ class Merge {
         for (std::int64_t& d : a.sizes) ++d;
       if (s.kind == graph::OpKind::permute) a.sizes.insert(a.sizes.begin(), 0);
     }
-    return add(s.kind, std::move(in), a, std::move(out));
+    return result_.add(s.kind, std::move(in), a, std::move(out));
   }
 
   const GroupSteps& steps_;

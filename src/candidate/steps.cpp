@@ -46,11 +46,6 @@ class Expansion {
   }
 
  private:
-  int value(StepValue v) {
-    result_.values.push_back(std::move(v));
-    return static_cast<int>(result_.values.size()) - 1;
-  }
-
   /// Returns whether operand `i` of an operator is a vector that is broadcast along the rows of matrices, as a bias is, in a
   /// group with matmuls. It is loaded as one row, because a row can be transposed and a vector cannot.
   bool is_row(const graph::KernelOp& op, int i) const {
@@ -73,7 +68,7 @@ class Expansion {
     if (is_new) {
       graph::Shape shape = g_.tensors[tensor].shape;
       if (row) shape.insert(shape.begin(), 1);
-      at->second = value({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
+      at->second = result_.add({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
     }
     return at->second;
   }
@@ -86,14 +81,14 @@ class Expansion {
     std::vector<graph::Shape> shapes;
     for (int i = 0; i < std::ssize(op.inputs); ++i)
       in.push_back(operand(op.inputs[i], index, i)), shapes.push_back(g_.tensors[op.inputs[i]].shape);
-    if (op.kind == graph::OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
+    if (op.kind == graph::OpKind::matmul && in.size() > 2)
+      return product(op, {in[0], in[1]}, g_.tensors[op.outputs[0]].shape, in[2]);
     const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     graph::Attributes a = op.attributes;
     a.keepdim = true;
     if (!graph::is_composed(op.kind) || rewrite::is_rotary(op.kind) || graph::is_primitive_fold(op.kind, a)) {
       const graph::Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
-      made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
-      result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
+      made_[op.outputs[0]] = result_.add(op.kind, in, a, {shape, dtype, op.outputs[0]});
       return;
     }
     const std::vector<graph::ComposedStep> steps = graph::compose(op.kind, op.attributes, shapes);
@@ -101,10 +96,10 @@ class Expansion {
     std::vector<int> values = in;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const bool last = i + 1 == steps.size();
-      GroupStep step{steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
-      for (int k : steps[i].inputs) step.inputs.push_back(values[k]);
-      values.push_back(step.output);
-      result_.steps.push_back(std::move(step));
+      std::vector<int> operands;
+      for (int k : steps[i].inputs) operands.push_back(values[k]);
+      values.push_back(result_.add(steps[i].kind, std::move(operands), steps[i].attributes,
+                                   {results[i], dtype, last ? op.outputs[0] : -1}));
     }
     made_[op.outputs[0]] = values.back();
   }
@@ -114,29 +109,22 @@ class Expansion {
     const auto shape = [&](int i) -> const graph::Shape& { return g_.tensors[op.inputs[i]].shape; };
     const graph::MatmulShapes of = graph::matrices(shape(0), shape(1));
     const auto load = [&](int i, graph::Shape as) {
-      return value({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
+      return result_.add({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
     };
-    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     std::vector<int> in{load(0, of.a), load(1, of.b)};
-    const bool biased = op.inputs.size() > 2;
-    const int product = value({of.product, dtype, biased ? -1 : op.outputs[0]});
-    result_.steps.push_back({op.kind, op.attributes, in, product});
-    made_[op.outputs[0]] = product;
-    if (!biased) return;
+    if (op.inputs.size() < 3) return product(op, std::move(in), of.product);
     graph::Shape bias = shape(2);  // of the result, which has lost the dimensions that vectors lack
     if (shape(1).size() == 1) bias.push_back(1);
     if (shape(0).size() == 1 && bias.size() < of.product.size()) bias.insert(bias.end() - 1, 1);
-    made_[op.outputs[0]] = value({of.product, dtype, op.outputs[0]});
-    result_.steps.push_back({graph::OpKind::add, {}, {product, load(2, std::move(bias))}, made_[op.outputs[0]]});
+    product(op, std::move(in), of.product, load(2, std::move(bias)));
   }
 
-  /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
-  void product_and_sum(const graph::KernelOp& op, const std::vector<int>& in) {
-    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
-    const int product = value({result.shape, result.dtype});
-    result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
-    made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
-    result_.steps.push_back({graph::OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
+  /// Appends the steps of matmul `op`: the matmul of the values `in`, whose result has this shape, and the addition of a bias.
+  void product(const graph::KernelOp& op, std::vector<int> in, const graph::Shape& shape, int bias = -1) {
+    const int tensor = op.outputs[0];
+    const StepValue result{shape, g_.tensors[tensor].dtype, tensor}, inner{shape, result.dtype};
+    made_[tensor] = result_.add(op.kind, std::move(in), op.attributes, bias < 0 ? result : inner);
+    if (bias >= 0) made_[tensor] = result_.add(graph::OpKind::add, {made_[tensor], bias}, {}, result);
   }
 
   /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
@@ -193,10 +181,7 @@ class Expansion {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
     const auto [at, is_new] = rounded_.insert({tensor, -1});
-    if (is_new) {
-      at->second = value({g_.tensors[tensor].shape, dtype});
-      result_.steps.push_back({graph::OpKind::cast, {.dtype = dtype}, {v}, at->second});
-    }
+    if (is_new) at->second = result_.add(graph::OpKind::cast, {v}, {.dtype = dtype}, {g_.tensors[tensor].shape, dtype});
     return at->second;
   }
 
@@ -222,6 +207,16 @@ bool is_of_pairs(const graph::KernelGraph& g, const graph::KernelOp& permute) {
 }
 
 }  // namespace
+
+int GroupSteps::add(StepValue v) {
+  values.push_back(std::move(v));
+  return static_cast<int>(values.size()) - 1;
+}
+
+int GroupSteps::add(graph::OpKind kind, std::vector<int> inputs, const graph::Attributes& a, StepValue result) {
+  steps.push_back({kind, a, std::move(inputs), add(std::move(result))});
+  return steps.back().output;
+}
 
 std::int64_t from_last(const graph::Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
 

@@ -48,6 +48,11 @@ struct GroupSteps {
   std::vector<int> outputs;  // values that are read outside the group or are outputs of the graph
   // By output that is read only through slices along one dimension.
   std::map<int, std::vector<OutputSlice>> slices{};
+
+  /// Appends a value and returns its index.
+  int add(StepValue);
+  /// Appends a step whose result is a new value, and returns the index of that.
+  int add(graph::OpKind, std::vector<int> inputs, const graph::Attributes&, StepValue result);
 };
 
 /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such dimension.
