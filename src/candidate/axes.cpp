@@ -88,6 +88,8 @@ int Axes::dim(int value, int axis) const {
   return at == of[value].end() ? -1 : static_cast<int>(at - of[value].begin());
 }
 
+bool Axes::reduces(const GroupStep& s, int axis) const { return has(s.inputs[0], axis) && !has(s.output, axis); }
+
 Axes axes_of(const GroupSteps& s) {
   Union u(s);
   for (const GroupStep& step : s.steps) {

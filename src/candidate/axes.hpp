@@ -26,6 +26,8 @@ struct Axes {
   bool has(int value, int axis) const;
   /// Returns which dimension of the value lies along the axis, or -1 if none does.
   int dim(int value, int axis) const;
+  /// Returns whether the step reduces over the axis: its first operand has the axis, and its result has not.
+  bool reduces(const GroupStep&, int axis) const;
 };
 
 /// Returns the axes of a group's steps. Throws Error if two dimensions of one value would be the same axis,

@@ -335,10 +335,7 @@ class Emission : LoopResults {
   /// (applied after the loop).
   Deferred within(const GroupStep& s) {
     Deferred h{.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; })};
-    const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
-    const bool product = s.kind == graph::OpKind::matmul;
-    const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
-                       (product || is_reduction(s.kind));
+    const bool along = axes_.reduces(s, tiles_.inner_axis);
     if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
     h.tile = placed(s, exact_operands(s)), h.inner = !along;
     if (along) h.tile = emit(graph::OpKind::accum, {h.tile});

@@ -50,12 +50,6 @@ graph::Shape TileWriter::covered(int v, graph::Shape s) const {
   return s;
 }
 
-bool TileWriter::is_along(const GroupStep& s) const {
-  const int x = s.inputs[0], d = loop_dim(x);
-  if (s.kind == graph::OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
-  return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
-}
-
 int TileWriter::cut_by_loop(int v) const {
   if (tiles_.loop == 1) return -1;
   return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);

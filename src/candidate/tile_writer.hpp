@@ -34,7 +34,7 @@ class TileWriter : protected retile::BlockWriter {
   /// Returns which dimension of the value lies along the loop axis, or -1 if none does.
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Returns whether the step reduces over the loop axis.
-  bool is_along(const GroupStep& s) const;
+  bool is_along(const GroupStep& s) const { return tiles_.loop_axis >= 0 && axes_.reduces(s, tiles_.loop_axis); }
   /// Returns whether each block of a split loop has a loop of its own, along another axis (inner_axis) than the one
   /// that is split over blocks.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
