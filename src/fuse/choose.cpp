@@ -29,7 +29,7 @@ constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of s
 /// Returns why the first operator that has no kernel has none.
 candidate::NoPlan no_kernel(const graph::KernelGraph& g, const std::vector<Candidate>& candidates) {
   for (int op = 0; op < std::ssize(g.ops); ++op)
-    if (const Candidate& c = candidates[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
+    if (const Candidate& c = candidates[op]; c.kind && c.us() == never) return c.kind->refusal;
   fault("{}: operators have kernels, and no cover has them all", g.name);
 }
 
@@ -120,7 +120,7 @@ class GrownCandidates : protected Candidates {
         c.own_us = *us;
       } else if (c.kind && never_grouped(op)) {  // it is in no group that the search grows
         if (!c.kind->planned) kinds_.plan(*c.kind);
-        if (c.kind->us == never) candidate::raise({c.kind->why, c.kind->rejected});
+        if (c.kind->us == never) candidate::raise(c.kind->refusal);
       }
     }
   }
@@ -350,7 +350,7 @@ class Choosing : GrownCandidates {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned || c.list.size() == 1) continue;
       c.kind->planned = true, c.kind->us = never;
-      c.kind->why = std::string("others were planned before it");
+      c.kind->refusal = {"others were planned before it"};
     }
     if (!ended_)
       choice_.limits.push_back(

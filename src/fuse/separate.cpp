@@ -16,8 +16,8 @@ namespace {
 /// Returns the group of an operator of a kind that is planned. Throws if it has no kernel.
 Group of_kind(const graph::KernelGraph& g, int op, const Kinds& kinds, const GroupKind& kind) {
   if (kind.us == never)
-    candidate::raise(
-        {fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.why), kind.rejected});
+    candidate::raise({fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.refusal.why),
+                      kind.refusal.rejected});
   return {{op}, {kinds.kernel(kind, {op})}, kind.us};
 }
 
