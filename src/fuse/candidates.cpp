@@ -1,12 +1,8 @@
 #include "fuse/candidates.hpp"
 
-namespace zellige::fuse {
+#include <ranges>
 
-OperatorSet Candidates::set(const std::vector<int>& ops) const {
-  OperatorSet s(g_.ops.size());
-  for (int i : ops) s.add(i);
-  return s;
-}
+namespace zellige::fuse {
 
 OperatorSet Candidates::before(const OperatorSet& s) const {
   OperatorSet all(g_.ops.size()), b(g_.ops.size());
@@ -41,12 +37,11 @@ std::optional<std::vector<std::size_t>> Candidates::in_order(const Selected& way
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> Candidates::readers(const Selected& way) const {
-  const Waiting w = waiting(way);
+  const auto grouped = std::views::filter([&](std::size_t c) { return !never_grouped(candidates_[c].list[0]); });
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i = 0; i < way.size(); ++i)
-    for (std::size_t j : w.waits.after()[i])
-      if (j < way.size() && !never_grouped(candidates_[way[i]].list[0]) && !never_grouped(candidates_[way[j]].list[0]))
-        pairs.emplace_back(way[i], way[j]);
+  for (std::size_t i : way | grouped)
+    for (std::size_t j : way | grouped)
+      if (candidates_[j].before.intersects(candidates_[i].ops)) pairs.emplace_back(i, j);
   return pairs;
 }
 

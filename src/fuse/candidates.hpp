@@ -34,7 +34,7 @@ class Candidates {
   explicit Candidates(const graph::KernelGraph& g) : g_(g), order_(order_of(g)), place_(g.ops.size(), -1) {}
 
   /// Returns the operators as a bit set.
-  OperatorSet set(const std::vector<int>& ops) const;
+  OperatorSet set(const std::vector<int>& ops) const { return OperatorSet(g_.ops.size(), ops); }
   /// Returns the operators outside of `s` whose results are read by operators of `s`.
   OperatorSet before(const OperatorSet& s) const;
   /// Returns whether the operator cannot be fused. Such an operator is in no selected group.

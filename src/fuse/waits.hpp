@@ -23,8 +23,6 @@ class Waits {
   /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);
 
-  /// Returns, for each piece (a group of operators), the pieces that read its results.
-  const std::vector<std::vector<std::size_t>>& after() const { return after_; }
   /// Returns the indices of all pieces (groups of operators) in topological order. Among the pieces that may come next,
   /// the one with the lowest rank comes first; ranks[p] is the rank of piece p. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
@@ -33,8 +31,8 @@ class Waits {
   std::vector<std::size_t> circle() const;
 
  private:
-  std::vector<std::vector<std::size_t>> after_;
-  std::vector<std::size_t> waits_for_;  // by piece: number of pieces that it depends on directly
+  std::vector<std::vector<std::size_t>> after_;  // by piece: the pieces that read its results
+  std::vector<std::size_t> waits_for_;           // by piece: number of pieces that it depends on directly
 };
 
 }  // namespace zellige::fuse
