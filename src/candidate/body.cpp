@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "candidate/infinite_rows.hpp"
 #include "candidate/tile_writer.hpp"
 #include "graph/error.hpp"
 #include "graph/reductions.hpp"

@@ -15,7 +15,7 @@
 
 #include "candidate/deferred.hpp"
 #include "candidate/kernel.hpp"
-#include "candidate/tiling.hpp"
+#include "candidate/tiles.hpp"
 
 namespace zellige::candidate {
 
@@ -58,5 +58,10 @@ struct GroupBody {
 /// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
 /// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.cpp).
 GroupBody body_of(const graph::KernelGraph&, const GroupSteps&, const Axes&, const GroupTiling&);
+
+/// Returns the steps of the kernel that combines partial results (merge.cpp). It has the same outputs as the given steps.
+/// `first` is what the first kernel computes: the body of the given steps with the loop split over `parts`
+/// blocks. tensors[i] is the tensor of the graph that stores partial result number i of `first`.
+GroupSteps merged(const GroupSteps&, const GroupBody& first, std::int64_t parts, const std::vector<int>& tensors);
 
 }  // namespace zellige::candidate

@@ -74,4 +74,10 @@ std::span<const DeferralLaw> laws();
 /// offset or scale that are applied to the tiles after the loop, or with the maximum.
 bool through(const GroupStep&, Deferred& x, const Deferred* y = nullptr);
 
+/// Throws Error if, for a row of minus infinities, a fused kernel of these steps (operators) might return a number
+/// although the operators return NaN. deferred[v] is value v as a block has it inside the loop. `again`: the rows are
+/// split over blocks, and a later kernel computes the values before a sum again, from the exact maximum
+/// (infinite_rows.cpp).
+void require_nan_rows(const GroupSteps&, const std::vector<Deferred>& deferred, bool again);
+
 }  // namespace zellige::candidate

@@ -1,8 +1,16 @@
-#include "candidate/infinite_rows.hpp"
-
+// Checks that a fused kernel of a group of operators returns NaN for a row of minus infinities if the operators,
+// computed one by one, return NaN. For such a row exp(x - maximum) is NaN if computed exactly, but 0 in the kernel,
+// because the running maximum of the kernel's loop starts at the lowest finite float32. A softmax becomes NaN again: it
+// divides 0 by a sum of 0. Other uses of these zeros would lose the NaN:
+//
+//   e / sum(e), (e @ v) / sum(e), x - maximum - log(sum(e))     accepted: 0 / 0, or infinity - infinity
+//   sum(e) + 1e-6, e @ v as an output                           rejected
+//
+// A maximum that is clamped from below by a finite number, as in safe_softmax, needs no check.
 #include <algorithm>
 #include <utility>
 
+#include "candidate/deferred.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
 

@@ -8,10 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "candidate/body.hpp"
 #include "candidate/excerpt.hpp"
 #include "candidate/expected_time.hpp"
-#include "candidate/matmul_shapes_of.hpp"
-#include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
 #include "graph/error.hpp"
 #include "graph/infer.hpp"

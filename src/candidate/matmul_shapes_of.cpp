@@ -1,5 +1,4 @@
-#include "candidate/matmul_shapes_of.hpp"
-
+// Which tiles of matmuls are tried for a group of operators.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -12,6 +11,7 @@
 
 #include "candidate/kernel.hpp"
 #include "candidate/split_extent.hpp"
+#include "candidate/tiles.hpp"
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/lay_out.hpp"
