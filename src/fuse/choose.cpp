@@ -289,9 +289,7 @@ class Choosing : GrownCandidates {
   void ban_one(const std::vector<std::size_t>& way) {
     std::optional<std::size_t> worst;
     double min_cost = never;
-    const Waiting w = waiting(way);
-    for (std::size_t n : w.waits.circle()) {
-      const std::size_t c = w.nodes[n];
+    for (std::size_t c : waiting(way).circle()) {
       if (candidates_[c].list.size() == 1) continue;
       candidates_[c].banned = true;
       const double cost = cover().cost;
