@@ -12,6 +12,7 @@
 #include "reference/structure.hpp"
 #include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::candidate {
 namespace {
@@ -28,17 +29,12 @@ graph::Strides reshaped(const graph::Strides& strides, const graph::Shape& shape
 }  // namespace
 
 Excerpts::Excerpts(const graph::KernelGraph& g)
-    : g_(g),
-      producer_(g.tensors.size(), -1),
-      readers_(g.tensors.size()),
-      is_output_(g.tensors.size()),
-      laid_out_(g.tensors.size()) {
+    : g_(g), producer_(g.tensors.size(), -1), readers_(g.tensors.size()), laid_out_(g.tensors.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = rewrite::lay_out(g, t);
     for (int t : g.ops[i].inputs)
       if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i)) readers_[t].push_back(static_cast<int>(i));
   }
-  for (int t : g.outputs) is_output_[t] = true;
 }
 
 Excerpts::Taken Excerpts::taken(const Ops& ops) const {
@@ -69,10 +65,10 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Returns the branches of group `ops`. A branch is a list of the group's operators that read each other's results,
+/// Returns the branches of group `ops`, by their first operators. A branch is a list of the group's operators that read each other's results,
 /// directly or through views, together with these views and the views of its results, in the graph's order. `taken` is
 /// the result of taken(ops): the group's operators, and the views of its operands and results.
-std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
+std::map<int, Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {
     std::set<int> met;
@@ -86,9 +82,7 @@ std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken
   }
   std::map<int, Ops> result;
   for (const auto& [op, of] : branch) result[of].push_back(op);
-  std::vector<Ops> lists;
-  for (auto& [first, list] : result) lists.push_back(std::move(list));
-  return lists;
+  return result;
 }
 
 const std::string& Excerpts::key_of_branch(const Ops& ops) const {
@@ -102,10 +96,10 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
 }
 
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
-  std::vector<Ops> lists = branches(ops, taken);
+  const std::map<int, Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};
   std::vector<std::pair<const std::string*, const Ops*>> by_key;
-  for (const Ops& list : lists) {
+  for (const auto& [first, list] : lists) {
     Ops own;
     std::ranges::set_intersection(list, ops, std::back_inserter(own));
     by_key.emplace_back(&key_of_branch(own), &list);
@@ -133,24 +127,23 @@ Excerpt Excerpts::of(const Ops& ops) const {
   Excerpt e;
   e.graph.name = g_.name;
   std::map<int, int> at;
+  const auto append = [&](int of, graph::KernelTensor tensor) {
+    tensor.memory = -1;
+    e.tensors.push_back(of), e.graph.tensors.push_back(std::move(tensor));
+    return static_cast<int>(e.tensors.size()) - 1;
+  };
   const auto tensor = [&](int t, bool made) {
-    const auto [found, is_new] = at.insert({t, static_cast<int>(e.tensors.size())});
+    const auto [found, is_new] = at.insert({t, -1});
     if (is_new) {
-      e.tensors.push_back(t);
-      e.graph.tensors.push_back(g_.tensors[t]);
-      e.graph.tensors.back().memory = -1;
+      found->second = append(t, g_.tensors[t]);
       const bool joined = !made && producer_[t] >= 0 && g_.ops[producer_[t]].kind == graph::OpKind::concat;
       // The views that decide on the layout of an operand are not in the excerpt.
       if (!made && !laid_out_[t].empty()) e.graph.tensors.back().strides = laid_out_[t];
       if (joined) {
         graph::KernelTensor part = e.graph.tensors.back();
         part.name += "_parts";
-        e.graph.ops.push_back({graph::OpKind::concat,
-                               {static_cast<int>(e.tensors.size())},
-                               {found->second},
-                               {.dim = g_.ops[producer_[t]].attributes.dim}});
-        e.tensors.push_back(-1);
-        e.graph.tensors.push_back(std::move(part));
+        const graph::Attributes along{.dim = g_.ops[producer_[t]].attributes.dim};
+        e.graph.ops.push_back({graph::OpKind::concat, {append(-1, std::move(part))}, {found->second}, along});
       }
       if (!made) e.graph.inputs.push_back(joined ? e.graph.ops.back().inputs[0] : found->second);
     }
@@ -169,17 +162,15 @@ Excerpt Excerpts::of(const Ops& ops) const {
     std::vector<int> sorted(read.begin(), read.end());
     std::ranges::sort(sorted, {}, [&](int t) { return at.at(t); });
     for (int t : sorted) {
-      e.graph.ops.push_back({kind, {at.at(t)}, {static_cast<int>(e.tensors.size())}});
       graph::KernelTensor of = g_.tensors[t];
-      of.strides.clear(), of.memory = -1, of.name += suffix;
-      e.tensors.push_back(-1);
-      e.graph.tensors.push_back(std::move(of));
+      of.strides.clear(), of.name += suffix;
+      e.graph.ops.push_back({kind, {at.at(t)}, {append(-1, std::move(of))}});
     }
   };
   add_readers(taken.copied, graph::OpKind::mul_scalar, "_read");
   add_readers(taken.placed, graph::OpKind::concat, "_placed");
   for (const auto& [t, local] : at)
-    if (is_output_[t]) e.graph.outputs.push_back(local);
+    if (rewrite::is_output(g_, t)) e.graph.outputs.push_back(local);
   return e;
 }
 
