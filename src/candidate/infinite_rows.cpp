@@ -86,7 +86,8 @@ class InfiniteRows {
   }
 
   /// Returns how the result of a matmul or reduction differs from NaN, or throws Error, like result(). A sum of zeros
-  /// within one row is a zero, too, after a sum.
+  /// within one row is a zero, too, after a sum. It stays within one if the row maximum that was subtracted has extent 1
+  /// along the dimension that is summed.
   Lost summed(const GroupStep& s, Lost x, Lost y) const {
     const bool right = s.kind == graph::OpKind::matmul && !x;
     Lost& lost = right ? y : x;
@@ -95,16 +96,10 @@ class InfiniteRows {
                                  ? right
                                  : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
     if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
-        !one_per_row(lost, back))
+        from_last(steps_.values[lost.maximum].shape, back) != 1)
       refused(s);
     lost.early = false;
     return lost;
-  }
-
-  /// Returns whether a sum of value `x` along one dimension, `back` positions before the last, stays within one row.
-  /// This is so if the row maximum that was subtracted to compute `x` has extent 1 along this dimension.
-  bool one_per_row(const Lost& x, std::size_t back) const {
-    return from_last(steps_.values[x.maximum].shape, back) == 1;
   }
 
   const GroupSteps& steps_;
