@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "candidate/steps.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"

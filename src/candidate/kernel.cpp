@@ -19,13 +19,6 @@
 
 namespace zellige::candidate {
 
-std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
-  std::vector<int> result;
-  for (int i : ops)
-    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
-  return result;
-}
-
 namespace {
 
 /// Returns the launch that runs the block graph of `body`.

@@ -43,10 +43,6 @@ struct GroupKernel {
   double us = 0;
 };
 
-/// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
-/// front of the fused kernel, and the kernel reads the concatenation's operands.
-std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
-
 /// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
 /// makes one block graph of the operators, returns no kernel and sets `why` to the reason. If `tiles` are given, only kernels
 /// in which the group's matmul has one of them, and no loop is split over blocks.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -28,9 +29,9 @@ class Expansion {
   /// Returns the steps of the operators `all`. Throws Error if the operators cannot form one group.
   GroupSteps run(const std::vector<int>& all) {
     std::vector<int> ops;
-    for (int i : all)
-      if (g_.ops[i].kind != graph::OpKind::concat) ops.push_back(i);
-    if (ops.size() < all.size()) check_concatenations(all);
+    const std::vector<int> copies = concatenations(g_, all);
+    std::ranges::set_difference(all, copies, std::back_inserter(ops));
+    if (!copies.empty()) check_concatenations(all, g_.ops[copies[0]]);
     if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
       if (leaves(g_, all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
@@ -127,21 +128,18 @@ class Expansion {
     if (bias >= 0) made_[tensor] = result_.add(graph::OpKind::add, {made_[tensor], bias}, {}, result);
   }
 
-  /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
-  /// planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
+  /// Throws Error if the operators `ops`, whose first concatenation is `first`, contain one that cannot be read operand by
+  /// operand. The planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
   /// elementwise, and all concatenations must have operands of equal shapes.
-  void check_concatenations(const std::vector<int>& ops) const {
-    const graph::KernelOp* first = nullptr;
-    for (int i : ops)
-      if (g_.ops[i].kind == graph::OpKind::concat && !first) first = &g_.ops[i];
-    const graph::Shape& shape = g_.tensors[first->outputs[0]].shape;
+  void check_concatenations(const std::vector<int>& ops, const graph::KernelOp& first) const {
+    const graph::KernelTensor& copy = g_.tensors[first.outputs[0]];
+    const graph::Shape& shape = copy.shape;
     for (int i : ops) {
       const graph::KernelOp& op = g_.ops[i];
       const graph::KernelTensor& y = g_.tensors[op.outputs[0]];
       const bool is_concat = op.kind == graph::OpKind::concat;
       if (!is_concat && !graph::is_elementwise(op.kind))
-        fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
-             g_.tensors[first->outputs[0]].name);
+        fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind), copy.name);
       if (!is_concat && leaves(g_, ops, op.outputs[0]) && y.shape != shape)
         fail("{} {} lacks a dimension of the concatenation {}", y.name, graph::to_string(y.shape),
              graph::to_string(shape));
@@ -150,8 +148,8 @@ class Expansion {
       for (int t : op.inputs)
         if (std::ranges::any_of(ops, [&](int by) { return g_.ops[by].outputs[0] == t; }))
           fail("{} is an operand of {}, which the kernel reads operand by operand", g_.tensors[t].name, y.name);
-      if (y.shape != shape || op.attributes.dim != first->attributes.dim || !same_parts(op, *first))
-        fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
+      if (y.shape != shape || op.attributes.dim != first.attributes.dim || !same_parts(op, first))
+        fail("{} and {} are concatenated at different places", y.name, copy.name);
     }
   }
   /// Returns whether two concatenations have operands of equal shapes, in order.
@@ -256,6 +254,13 @@ std::vector<std::size_t> readers_of(const GroupSteps& s) {
   std::vector<std::size_t> counts;
   for (const std::set<std::size_t>& of : readers) counts.push_back(of.size());
   return counts;
+}
+
+std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
+  std::vector<int> result;
+  for (int i : ops)
+    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
+  return result;
 }
 
 bool leaves(const graph::KernelGraph& g, const std::vector<int>& ops, int tensor) {

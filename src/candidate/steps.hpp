@@ -73,6 +73,10 @@ bool is_reduction(graph::OpKind);
 /// norm's rows are read by its reduction and by its output.
 std::vector<std::size_t> readers_of(const GroupSteps&);
 
+/// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
+/// front of the fused kernel, and the kernel reads the concatenation's operands.
+std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
+
 /// Returns whether an operator outside of the group `ops` reads the tensor, or it is an output of the graph.
 bool leaves(const graph::KernelGraph&, const std::vector<int>& ops, int tensor);
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "candidate/steps.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
