@@ -85,7 +85,6 @@ class GrownCandidates : protected Candidates {
     for (std::size_t u = 0; u < unions.size(); ++u)
       if (Candidate& c = unions[u];
           !c.kind->kernels.empty() && c.kind->us < alone[u] + target_.costs.search.of_launches(1)) {
-        by_ops_[c.ops] = candidates_.size();
         c.before = before(c.ops);
         candidates_.push_back(std::move(c));
       }
@@ -177,7 +176,6 @@ class GrownCandidates : protected Candidates {
         }
       look_at(std::move(larger));
     }
-    for (std::size_t c = 0; c < candidates_.size(); ++c) by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
     if (cut_short)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
@@ -215,10 +213,9 @@ class GrownCandidates : protected Candidates {
   int places_ = 0;                // number of operators that can be fused
   std::vector<Branch> branches_;  // after singles() their operators are numbered as in place_
   Patterns patterns_;
-  std::set<OperatorSet> seen_;                 // operators of all groups seen so far
-  std::map<OperatorSet, std::size_t> by_ops_;  // candidates_, by their operators
-  std::atomic<bool> ended_ = false;            // the Watch callback stopped the search
-  std::size_t max_plans_ = 0;                  // limit of kinds that are planned, each with any number of tilings
+  std::set<OperatorSet> seen_;       // operators of all groups seen so far
+  std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
+  std::size_t max_plans_ = 0;        // limit of kinds that are planned, each with any number of tilings
   Choice choice_;
 };
 
@@ -402,11 +399,11 @@ class Choosing : GrownCandidates {
   std::string reason(const Candidate& a, const Candidate& b) const {
     OperatorSet both = a.ops;
     both.add(b.ops);
-    const auto found = by_ops_.find(both);
-    if (found != by_ops_.end() && candidates_[found->second].us() != never)
-      return fmt::format("{:.1f} us together, {:.1f} us in two", candidates_[found->second].us(), a.us() + b.us());
+    const auto found = std::ranges::find(candidates_, both, &Candidate::ops);
+    if (found != candidates_.end() && found->us() != never)
+      return fmt::format("{:.1f} us together, {:.1f} us in two", found->us(), a.us() + b.us());
     if (!is_convex(both, order_)) return "others come between";
-    return kinds_.reason(both.list(), found != by_ops_.end());
+    return kinds_.reason(both.list(), found != candidates_.end());
   }
   /// Returns the name of the last tensor that the group computes.
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
