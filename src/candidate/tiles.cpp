@@ -17,8 +17,7 @@ bool is_product(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
 
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
 bool leaves_gpu_idle(const GroupTiling& t, const target::Target& target, double wanted) {
-  const std::int64_t blocks = t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks;
-  return static_cast<double>(blocks) < wanted * target.multiprocessors;
+  return static_cast<double>(t.blocks()) < wanted * target.multiprocessors;
 }
 
 constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
@@ -434,10 +433,9 @@ std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const ta
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
     for (GroupTiling& t : tilings(s, a, axis, target)) {
-      const auto free = std::ranges::find(t.grid, 1, &GridCut::blocks);
-      if (free == t.grid.end() || t.loop == 1) continue;
-      t.split = static_cast<int>(free - t.grid.begin());
-      *free = {{axis}, std::exchange(t.loop, 1)};
+      t.split = t.free_dimension();
+      if (t.split == 3 || t.loop == 1) continue;
+      t.grid[t.split] = {{axis}, std::exchange(t.loop, 1)};
       result.push_back(std::move(t));
     }
   }
@@ -447,13 +445,9 @@ std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const ta
 std::vector<GroupTiling> splits(const GroupTiling& t, const target::Target& target, bool with_max) {
   std::vector<GroupTiling> result;
   if (t.loop_axis < 0 || t.loop < 2) return result;
-  std::int64_t blocks = 1;
-  int free = -1;
-  for (int g = 2; g >= 0; --g) {
-    blocks *= t.grid[g].blocks;
-    if (t.grid[g].blocks == 1) free = g;
-  }
-  if (free < 0 || 2 * blocks > target.multiprocessors) return result;
+  const std::int64_t blocks = t.blocks();
+  const int free = t.free_dimension();
+  if (free == 3 || 2 * blocks > target.multiprocessors) return result;
   const bool padded = t.extents.count(t.loop_axis) > 0;
   for (const std::int64_t s : numbers_of_parts(t.loop, padded, blocks, target, with_max)) {
     GroupTiling split = t;

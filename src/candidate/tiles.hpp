@@ -1,6 +1,7 @@
 // Chooses initial tilings of a group of operators: which axes the grid splits into how many blocks, which axis the block
 // graph (body.hpp) loops along, and how many threads a block has. Retiling may improve a tiling later.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -34,6 +35,10 @@ struct GroupTiling {
   // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis has.
   std::map<int, std::int64_t> extents{};
 
+  /// Returns the number of blocks.
+  std::int64_t blocks() const { return grid[0].blocks * grid[1].blocks * grid[2].blocks; }
+  /// Returns the first grid dimension that splits nothing; 3: none.
+  int free_dimension() const { return static_cast<int>(std::ranges::find(grid, 1, &GridCut::blocks) - grid.begin()); }
   /// Returns whether A and B of the matmuls are swapped.
   bool swaps() const { return shape && shape->swap_ab; }
 };
