@@ -94,7 +94,7 @@ Axes axes_of(const GroupSteps& s) {
   Union u(s);
   for (const GroupStep& step : s.steps) {
     const int out = step.output, x = step.inputs[0];
-    if (step.kind == graph::OpKind::matmul) {
+    if (is_matmul(step)) {
       const int y = step.inputs[1];
       u.aligned(out, x, 2), u.aligned(out, y, 2);
       u.same(out, u.rank(out) - 2, x, u.rank(x) - 2);

@@ -347,7 +347,7 @@ class Emission : LoopResults {
   Deferred lower(const GroupStep& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     if (std::ranges::none_of(s.inputs, [&](int v) { return deferred_[v].varies; })) return outside(s);
-    return s.kind == graph::OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
+    return is_matmul(s) ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
   /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
@@ -369,7 +369,7 @@ class Emission : LoopResults {
   /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
   /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
   int placed(const GroupStep& s, std::vector<int> in) {
-    if (s.kind == graph::OpKind::matmul)
+    if (is_matmul(s))
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
     if (rewrite::is_widening(s.kind, s.attributes) && dtype(in[0]) == graph::DType::f32) return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);

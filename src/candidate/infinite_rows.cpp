@@ -72,7 +72,7 @@ class InfiniteRows {
     const bool same = x && y && x.of == y.of;
     const bool linear = graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linearity::no;
     if (again_ && two && linear && same && x.early != y.early) return {};  // NaN, computed again, with what a sum lost
-    if (s.kind == graph::OpKind::matmul || is_reduction(s.kind)) return summed(s, x, y);
+    if (is_matmul(s) || is_reduction(s.kind)) return summed(s, x, y);
     // NaN here, too: 0 / 0, and a difference of infinities.
     if (same && x.is == y.is && s.kind == (x.is == Image::zero ? graph::OpKind::div : graph::OpKind::sub)) return {};
     Lost lost = x ? x : y;
@@ -89,12 +89,11 @@ class InfiniteRows {
   /// within one row is a zero, too, after a sum. It stays within one if the row maximum that was subtracted has extent 1
   /// along the dimension that is summed.
   Lost summed(const GroupStep& s, Lost x, Lost y) const {
-    const bool right = s.kind == graph::OpKind::matmul && !x;
+    const bool right = is_matmul(s) && !x;
     Lost& lost = right ? y : x;
     const int v = s.inputs[0];
-    const std::size_t back = s.kind == graph::OpKind::matmul
-                                 ? right
-                                 : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
+    const std::size_t back =
+        is_matmul(s) ? right : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
     if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
         from_last(steps_.values[lost.maximum].shape, back) != 1)
       refused(s);

@@ -29,8 +29,6 @@ constexpr std::int64_t line = 128;      // bytes along K that a swizzle covers
 constexpr std::size_t on_cores = 32;    // tiles of FMA units
 constexpr std::size_t refined = 10;     // tiles of which all extents along K are tried, and equal parts
 
-bool is_matmul(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
-
 /// Returns the strides of `batch` matrices of rows x columns that are contiguous along the rows' elements, or along the
 /// columns' if `across`. The other stride is such that lines begin at multiples of 16 bytes, or do not, as `lines` says.
 graph::Strides strides(const graph::Shape& shape, bool across, bool lines, graph::DType dtype) {

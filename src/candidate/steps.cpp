@@ -245,7 +245,7 @@ std::vector<std::size_t> readers_of(const GroupSteps& s) {
     const std::set<std::size_t> of_result = readers[step.output];
     for (int v : step.inputs) {
       std::set<std::size_t>& of = readers[v];
-      if (is_reduction(step.kind) || step.kind == graph::OpKind::matmul)
+      if (is_reduction(step.kind) || is_matmul(step))
         of.insert(i);
       else
         of.insert(of_result.begin(), of_result.end());

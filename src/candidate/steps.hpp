@@ -34,6 +34,8 @@ struct GroupStep {
   int output = -1;          // index in GroupSteps::values
 };
 
+inline bool is_matmul(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
+
 /// A slice of a group's output that is a tensor of the graph: indices [start, end) of dimension `dim`.
 struct OutputSlice {
   int tensor = -1;

@@ -19,7 +19,7 @@ TileWriter::TileWriter(const graph::KernelGraph& g, const GroupSteps& steps, con
   b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
   b.block = {tiles.threads, 1, 1};
   b.loop = tiles.loop;
-  multiplies_ = std::ranges::any_of(steps.steps, [](const GroupStep& s) { return s.kind == graph::OpKind::matmul; });
+  multiplies_ = std::ranges::any_of(steps.steps, is_matmul);
 }
 
 std::string TileWriter::called(int v) const {

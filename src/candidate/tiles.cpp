@@ -13,8 +13,6 @@
 namespace zellige::candidate {
 namespace {
 
-bool is_product(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
-
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
 bool leaves_gpu_idle(const GroupTiling& t, const target::Target& target, double wanted) {
   return static_cast<double>(t.blocks()) < wanted * target.multiprocessors;
@@ -30,8 +28,8 @@ struct TiledGroup {
   int split_axis;  // an axis that blocks split though a step reduces over it; -1: none
   const target::Target& target;
   const MatmulTiles& shapes;
-  bool products = std::ranges::any_of(steps.steps, is_product);  // the group has matmuls
-  std::vector<GridAxes> may_split = grid_axes(steps, axes);      // what the grid may split
+  bool products = std::ranges::any_of(steps.steps, is_matmul);  // the group has matmuls
+  std::vector<GridAxes> may_split = grid_axes(steps, axes);     // what the grid may split
   std::vector<std::size_t> readers{};  // by value, if tiles read once need no shared memory; else empty
 
   TiledGroup(const GroupSteps& s, const Axes& a, int loop, int split, const target::Target& t, const MatmulTiles& m)
@@ -51,7 +49,7 @@ struct TiledGroup {
     // Matmuls per block if no grid dimension may split their batches: their columns count together.
     std::int64_t together = 1;
     for (const GroupStep& s : steps.steps)
-      if (is_product(s)) {
+      if (is_matmul(s)) {
         const std::vector<int>& of = axes.of[s.output];
         for (int axis : c.axes) rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
         std::int64_t batches = 1;
@@ -71,7 +69,7 @@ struct TiledGroup {
   /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(steps.steps,
-                               [&](const GroupStep& s) { return is_product(s) && axes.of[s.output].back() == axis; });
+                               [&](const GroupStep& s) { return is_matmul(s) && axes.of[s.output].back() == axis; });
   }
 
   /// Returns how many elements along the loop axis a block has per iteration.
@@ -412,7 +410,7 @@ std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int a
   std::vector<GroupTiling> result;
   std::set<int> inner;
   for (const GroupStep& step : s.steps) {
-    if (!is_product(step)) continue;
+    if (!is_matmul(step)) continue;
     const int k = a.of[step.inputs[0]].back();
     if (k == axis) return {};
     if (k >= 0 && a.has(step.output, axis)) inner.insert(k);
@@ -424,7 +422,7 @@ std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int a
 
 std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const target::Target& target) {
   std::vector<GroupTiling> result;
-  if (std::ranges::any_of(s.steps, is_product)) return result;
+  if (std::ranges::any_of(s.steps, is_matmul)) return result;
   const std::vector<GroupTiling> whole = tilings(s, a, -1, target);
   if (!reads_rows_again(s, a, target) && std::ranges::any_of(whole, [&](const GroupTiling& t) {
         return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
