@@ -60,8 +60,9 @@ class Masking {
     const Image wanted = graph::image(value);
     const std::int64_t end = axes_.axes[axis_].extent;
     const int d = axes_.dim(v, axis_), rank = static_cast<int>(s_.values[v].shape.size());
-    if (GroupStep* mask = producer(v);
-        mask && mask->kind == graph::OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
+    if (const auto mask = std::ranges::find(s_.steps, v, &GroupStep::output);
+        mask != s_.steps.end() && mask->kind == graph::OpKind::mask && mask->attributes.value == value &&
+        key(*mask) == d) {
       std::optional<std::int64_t>& length = mask->attributes.kept.length;
       changed_ = changed_ || length.value_or(end + 1) > end;
       length = std::min(length.value_or(end), end);
@@ -87,11 +88,6 @@ class Masking {
     return to;
   }
 
-  /// Returns the step that computes the value, or nullptr if the value is loaded.
-  GroupStep* producer(int v) {
-    const auto s = std::ranges::find(s_.steps, v, &GroupStep::output);
-    return s == s_.steps.end() ? nullptr : &*s;
-  }
   /// Returns the dimension whose index a mask compares with a length: elements from the length on are masked.
   int key(const GroupStep& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
