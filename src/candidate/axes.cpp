@@ -81,14 +81,10 @@ class Union {
 
 }  // namespace
 
-bool Axes::has(int value, int axis) const { return dim(value, axis) >= 0; }
-
 int Axes::dim(int value, int axis) const {
   const auto at = std::ranges::find(of[value], axis);
   return at == of[value].end() ? -1 : static_cast<int>(at - of[value].begin());
 }
-
-bool Axes::reduces(const GroupStep& s, int axis) const { return has(s.inputs[0], axis) && !has(s.output, axis); }
 
 Axes axes_of(const GroupSteps& s) {
   Union u(s);

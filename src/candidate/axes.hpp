@@ -23,11 +23,11 @@ struct Axes {
   std::vector<Axis> axes;
 
   /// Returns whether some dimension of the value lies along the axis.
-  bool has(int value, int axis) const;
+  bool has(int value, int axis) const { return dim(value, axis) >= 0; }
   /// Returns which dimension of the value lies along the axis, or -1 if none does.
   int dim(int value, int axis) const;
   /// Returns whether the step reduces over the axis: its first operand has the axis, and its result has not.
-  bool reduces(const GroupStep&, int axis) const;
+  bool reduces(const GroupStep& s, int axis) const { return has(s.inputs[0], axis) && !has(s.output, axis); }
 };
 
 /// Returns the axes of a group's steps. Throws Error if two dimensions of one value would be the same axis,
