@@ -104,18 +104,16 @@ class Making {
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
   std::vector<GroupKernel> run(std::string& why) {
-    if (!declared_)
-      for (const GroupTiling& t : row_splits(steps_, axes_, target_)) try_split(t);
+    if (!declared_) try_splits(row_splits(steps_, axes_, target_));
     for (int loop_axis : loop_axes(steps_, axes_)) {
-      if (loop_axis >= 0 && !declared_)
-        for (const GroupTiling& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
+      if (loop_axis >= 0 && !declared_) try_splits(split_tilings(steps_, axes_, loop_axis, target_, shapes_));
       bool refused = false;
       for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
         if (!refused || declared_) refused = !try_whole(t, loop_axis >= 0, why);
         if (declared_) continue;
         const int before = offered_;
         const std::vector<GroupTiling> parts = splits(t, target_, shapes_.exact);
-        for (const GroupTiling& s : parts) try_split(s);
+        try_splits(parts);
         if (refused && !parts.empty() && offered_ == before) break;
       }
     }
@@ -164,9 +162,10 @@ class Making {
     return !error;
   }
 
-  /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the split.
-  void try_split(const GroupTiling& t) {
-    refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
+  /// Adds the kernels of tilings whose loop is split over blocks: none of one that the group does not allow, because a
+  /// partial result would be written by several blocks, or read too early.
+  void try_splits(const std::vector<GroupTiling>& all) {
+    for (const GroupTiling& t : all) refused([&] { split(t); });
   }
 
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
