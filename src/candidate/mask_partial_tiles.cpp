@@ -73,18 +73,15 @@ class Masking {
     changed_ = true;
     StepValue out = s_.values[v];
     out.tensor = -1, out.loaded = false;
-    const int to = s_.add(std::move(out));
+    graph::Attributes a{.value = value};
+    a.kept.length = end;
+    a.sizes = {d == 0 ? 1 : 0, d};
+    if (d == rank - 1) a.sizes = d == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{rank - 2, d};
+    const int to = s_.add(graph::OpKind::mask, {v}, a, std::move(out));
     axes_.of.push_back(std::vector(axes_.of[v]));
     now_.push_back(to), out_of_bounds_.push_back(wanted);
     for (int& n : now_)
       if (n == v) n = to;
-    GroupStep mask{.kind = graph::OpKind::mask, .output = to};
-    mask.inputs = {v}, mask.attributes.value = value;
-    mask.attributes.kept.length = end;
-    mask.attributes.sizes = {d == 0 ? 1 : 0, d};
-    if (d == rank - 1)
-      mask.attributes.sizes = d == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{rank - 2, d};
-    s_.steps.push_back(std::move(mask));
     return to;
   }
 
