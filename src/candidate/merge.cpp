@@ -6,7 +6,6 @@
 // rescaled from the maximum m_p of its block to the overall maximum M: sum_p s_p exp(c (M - m_p)), where c is
 // PartialResult::coefficient (-1 for sums of exp(x - m)). Sums of squares of differences from the means m_p of parts are those
 // from a mean m after n (m_p - m)^2 is added to each, where n is the number of elements of a part.
-#include <algorithm>
 #include <set>
 
 #include "candidate/body.hpp"

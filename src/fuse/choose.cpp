@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <optional>
 #include <queue>
 #include <set>
