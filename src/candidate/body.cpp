@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "candidate/infinite_rows.hpp"
-#include "candidate/needed_of_part.hpp"
 #include "candidate/tile_writer.hpp"
 #include "graph/error.hpp"
 #include "graph/reductions.hpp"
@@ -40,6 +38,46 @@ bool keeps_range(const GroupSteps& steps, const std::vector<Deferred>& deferred,
         steps.values[u].dtype == to)
       return true;
   return false;
+}
+
+/// The steps of a group that blocks of a split loop compute.
+struct NeededOfPart {
+  std::set<int> maxima;  // maxima that the combining kernel needs, besides the sums
+  std::set<int> inside;  // reductions whose partial results are stored, and all values that they are computed from
+};
+
+/// Returns what the blocks compute if the loop is split over them: the reductions over the loop from which a second
+/// kernel, which combines the blocks' partial results, can compute the outputs, and the values from which these
+/// reductions are computed. Steps between these reductions and the outputs, such as a softmax's quotient, are left to
+/// the second kernel. `deferred` has, by value, what a block has of it inside the unsplit loop; `sums` has, by sum over
+/// the loop, the factors that are applied to it after the loop, and other values that the second kernel needs for it.
+NeededOfPart needed_of_part(const GroupSteps& steps, const std::vector<Deferred>& deferred,
+                            const std::map<int, std::vector<DeferredFactor>>& sums) {
+  const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
+  NeededOfPart result;
+  std::vector<int> wanted(steps.outputs), needed;
+  for (std::set<int> seen; !wanted.empty();) {  // by the combining kernel
+    const int v = wanted.back();
+    wanted.pop_back();
+    if (steps.values[v].loaded || !seen.insert(v).second) continue;
+    if (const auto sum = sums.find(v); sum != sums.end()) {
+      needed.push_back(v);
+      for (const DeferredFactor& f : sum->second) wanted.push_back(f.value);
+    } else if (is_maximum(v) && deferred[v].waits()) {
+      needed.push_back(v), result.maxima.insert(v);
+    } else {
+      const GroupStep& s = step_of(steps, v);
+      wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
+    }
+  }
+  while (!needed.empty()) {
+    const int v = needed.back();
+    needed.pop_back();
+    if (steps.values[v].loaded || !result.inside.insert(v).second) continue;
+    for (int x : step_of(steps, v).inputs)
+      if (!deferred[x].waits() || is_maximum(x)) needed.push_back(x);
+  }
+  return result;
 }
 
 /// Writes what a loop leaves behind, accumulators and partial results, and what its steps use in place of a value that is
@@ -296,10 +334,7 @@ class Emission : LoopResults {
   /// (applied after the loop).
   Deferred within(const GroupStep& s) {
     Deferred h{.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; })};
-    const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
-    const bool product = s.kind == graph::OpKind::matmul;
-    const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
-                       (product || is_reduction(s.kind));
+    const bool along = axes_.reduces(s, tiles_.inner_axis);
     if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
     h.tile = placed(s, exact_operands(s)), h.inner = !along;
     if (along) h.tile = emit(graph::OpKind::accum, {h.tile});
@@ -312,7 +347,7 @@ class Emission : LoopResults {
   Deferred lower(const GroupStep& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     if (std::ranges::none_of(s.inputs, [&](int v) { return deferred_[v].varies; })) return outside(s);
-    return s.kind == graph::OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
+    return is_matmul(s) ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
   /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
@@ -334,7 +369,7 @@ class Emission : LoopResults {
   /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
   /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
   int placed(const GroupStep& s, std::vector<int> in) {
-    if (s.kind == graph::OpKind::matmul)
+    if (is_matmul(s))
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
     if (rewrite::is_widening(s.kind, s.attributes) && dtype(in[0]) == graph::DType::f32) return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);

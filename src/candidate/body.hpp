@@ -14,7 +14,8 @@
 #include <map>
 
 #include "candidate/deferred.hpp"
-#include "candidate/tiling.hpp"
+#include "candidate/kernel.hpp"
+#include "candidate/tiles.hpp"
 
 namespace zellige::candidate {
 
@@ -39,13 +40,7 @@ struct PartialResult {
   int about = -1;
   std::int64_t count = 0;
   int centre = -1;
-};
-
-/// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,
-/// and contiguous dimensions may be merged (coalesce.cpp).
-struct SeenTensor {
-  int tensor = -1;
-  graph::Shape shape{};
+  auto operator<=>(const PartialResult&) const = default;
 };
 
 /// The block graph of a group, and the tensors that it reads and writes.
@@ -63,5 +58,10 @@ struct GroupBody {
 /// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
 /// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.cpp).
 GroupBody body_of(const graph::KernelGraph&, const GroupSteps&, const Axes&, const GroupTiling&);
+
+/// Returns the steps of the kernel that combines partial results (merge.cpp). It has the same outputs as the given steps.
+/// `first` is what the first kernel computes: the body of the given steps with the loop split over `parts`
+/// blocks. tensors[i] is the tensor of the graph that stores partial result number i of `first`.
+GroupSteps merged(const GroupSteps&, const GroupBody& first, std::int64_t parts, const std::vector<int>& tensors);
 
 }  // namespace zellige::candidate

@@ -90,7 +90,7 @@ class Coalescing {
     bool changed = false;
     for (int axis = 0; axis < static_cast<int>(axes_.axes.size()); ++axis) {
       const bool shared = std::ranges::any_of(s_.steps, [&](const GroupStep& s) {
-        return s.kind == graph::OpKind::matmul && axes_.has(s.output, axis) && !axes_.has(s.inputs[1], axis);
+        return is_matmul(s) && axes_.has(s.output, axis) && !axes_.has(s.inputs[1], axis);
       });
       if (!shared || !is_above_one_row(axis)) continue;
       changed = true;
@@ -110,8 +110,8 @@ class Coalescing {
       const int d = axes_.dim(static_cast<int>(v), axis);
       if (d >= 0 && (d + 3 != std::ssize(s_.values[v].shape) || s_.values[v].shape[d + 1] != 1)) return false;
     }
-    return std::ranges::none_of(
-        s_.steps, [&](const GroupStep& s) { return s.kind == graph::OpKind::matmul && axes_.has(s.inputs[1], axis); });
+    return std::ranges::none_of(s_.steps,
+                                [&](const GroupStep& s) { return is_matmul(s) && axes_.has(s.inputs[1], axis); });
   }
 
   /// Merges axis `a` into `b` if they are contiguous in all values, no step runs along one of them, and the extent of both
@@ -141,9 +141,7 @@ class Coalescing {
 }  // namespace
 
 std::optional<GroupSteps> coalesce(const GroupSteps& s, const StepsContext& of) {
-  const auto elementwise = [](const GroupStep& step) {
-    return graph::is_elementwise(step.kind) || step.kind == graph::OpKind::matmul;
-  };
+  const auto elementwise = [](const GroupStep& step) { return graph::is_elementwise(step.kind) || is_matmul(step); };
   // A kernel may read the operands of a concatenation in place of its result.
   const auto by_parts = [&](const StepValue& v) {
     return v.loaded && std::ranges::any_of(of.graph.ops, [&](const graph::KernelOp& op) {

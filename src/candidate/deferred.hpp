@@ -4,6 +4,7 @@
 // loop and m' the running maximum. Then exp(x - m) consists of the tile exp(x - m') and of the factor exp(m'
 // - m), by which the tile is multiplied.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace zellige::candidate {
 struct DeferredFactor {
   int value = -1;  // of the steps
   bool divide = false;
-  bool operator==(const DeferredFactor&) const = default;
+  auto operator<=>(const DeferredFactor&) const = default;
 };
 
 /// What a block has of one value of the group: a tile, and the terms that are applied to it after the loop.
@@ -72,5 +73,11 @@ std::span<const DeferralLaw> laws();
 /// the other operand of a step on a maximum does not. Returns false if no law says that f commutes with the factors,
 /// offset or scale that are applied to the tiles after the loop, or with the maximum.
 bool through(const GroupStep&, Deferred& x, const Deferred* y = nullptr);
+
+/// Throws Error if, for a row of minus infinities, a fused kernel of these steps (operators) might return a number
+/// although the operators return NaN. deferred[v] is value v as a block has it inside the loop. `again`: the rows are
+/// split over blocks, and a later kernel computes the values before a sum again, from the exact maximum
+/// (infinite_rows.cpp).
+void require_nan_rows(const GroupSteps&, const std::vector<Deferred>& deferred, bool again);
 
 }  // namespace zellige::candidate

@@ -6,26 +6,36 @@
 #include <iterator>
 #include <utility>
 
+#include "candidate/steps.hpp"
 #include "graph/error.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "reference/structure.hpp"
+#include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::candidate {
+namespace {
+
+/// Returns the strides with which a tensor of shape `shape` and these strides is read or written in the shape `as`.
+/// Requires that this needs no copy; strides may be empty, then returns empty ones.
+graph::Strides reshaped(const graph::Strides& strides, const graph::Shape& shape, const graph::Shape& as) {
+  if (strides.empty()) return {};
+  const auto seen = graph::viewed(graph::OpKind::reshape, {}, shape, strides, as);
+  if (!seen) fault("a kernel reads or writes a tensor in a shape that needs a copy");
+  return seen->steps;
+}
+
+}  // namespace
 
 Excerpts::Excerpts(const graph::KernelGraph& g)
-    : g_(g),
-      producer_(g.tensors.size(), -1),
-      readers_(g.tensors.size()),
-      is_output_(g.tensors.size()),
-      laid_out_(g.tensors.size()) {
+    : g_(g), producer_(g.tensors.size(), -1), readers_(g.tensors.size()), laid_out_(g.tensors.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = rewrite::lay_out(g, t);
     for (int t : g.ops[i].inputs)
       if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i)) readers_[t].push_back(static_cast<int>(i));
   }
-  for (int t : g.outputs) is_output_[t] = true;
 }
 
 Excerpts::Taken Excerpts::taken(const Ops& ops) const {
@@ -56,10 +66,10 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Returns the branches of group `ops`. A branch is a list of the group's operators that read each other's results,
+/// Returns the branches of group `ops`, by their first operators. A branch is a list of the group's operators that read each other's results,
 /// directly or through views, together with these views and the views of its results, in the graph's order. `taken` is
 /// the result of taken(ops): the group's operators, and the views of its operands and results.
-std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
+std::map<int, Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {
     std::set<int> met;
@@ -73,9 +83,7 @@ std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken
   }
   std::map<int, Ops> result;
   for (const auto& [op, of] : branch) result[of].push_back(op);
-  std::vector<Ops> lists;
-  for (auto& [first, list] : result) lists.push_back(std::move(list));
-  return lists;
+  return result;
 }
 
 const std::string& Excerpts::key_of_branch(const Ops& ops) const {
@@ -89,10 +97,10 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
 }
 
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
-  std::vector<Ops> lists = branches(ops, taken);
+  const std::map<int, Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};
   std::vector<std::pair<const std::string*, const Ops*>> by_key;
-  for (const Ops& list : lists) {
+  for (const auto& [first, list] : lists) {
     Ops own;
     std::ranges::set_intersection(list, ops, std::back_inserter(own));
     by_key.emplace_back(&key_of_branch(own), &list);
@@ -120,24 +128,23 @@ Excerpt Excerpts::of(const Ops& ops) const {
   Excerpt e;
   e.graph.name = g_.name;
   std::map<int, int> at;
+  const auto append = [&](int of, graph::KernelTensor tensor) {
+    tensor.memory = -1;
+    e.tensors.push_back(of), e.graph.tensors.push_back(std::move(tensor));
+    return static_cast<int>(e.tensors.size()) - 1;
+  };
   const auto tensor = [&](int t, bool made) {
-    const auto [found, is_new] = at.insert({t, static_cast<int>(e.tensors.size())});
+    const auto [found, is_new] = at.insert({t, -1});
     if (is_new) {
-      e.tensors.push_back(t);
-      e.graph.tensors.push_back(g_.tensors[t]);
-      e.graph.tensors.back().memory = -1;
+      found->second = append(t, g_.tensors[t]);
       const bool joined = !made && producer_[t] >= 0 && g_.ops[producer_[t]].kind == graph::OpKind::concat;
       // The views that decide on the layout of an operand are not in the excerpt.
       if (!made && !laid_out_[t].empty()) e.graph.tensors.back().strides = laid_out_[t];
       if (joined) {
         graph::KernelTensor part = e.graph.tensors.back();
         part.name += "_parts";
-        e.graph.ops.push_back({graph::OpKind::concat,
-                               {static_cast<int>(e.tensors.size())},
-                               {found->second},
-                               {.dim = g_.ops[producer_[t]].attributes.dim}});
-        e.tensors.push_back(-1);
-        e.graph.tensors.push_back(std::move(part));
+        const graph::Attributes along{.dim = g_.ops[producer_[t]].attributes.dim};
+        e.graph.ops.push_back({graph::OpKind::concat, {append(-1, std::move(part))}, {found->second}, along});
       }
       if (!made) e.graph.inputs.push_back(joined ? e.graph.ops.back().inputs[0] : found->second);
     }
@@ -156,17 +163,15 @@ Excerpt Excerpts::of(const Ops& ops) const {
     std::vector<int> sorted(read.begin(), read.end());
     std::ranges::sort(sorted, {}, [&](int t) { return at.at(t); });
     for (int t : sorted) {
-      e.graph.ops.push_back({kind, {at.at(t)}, {static_cast<int>(e.tensors.size())}});
       graph::KernelTensor of = g_.tensors[t];
-      of.strides.clear(), of.memory = -1, of.name += suffix;
-      e.tensors.push_back(-1);
-      e.graph.tensors.push_back(std::move(of));
+      of.strides.clear(), of.name += suffix;
+      e.graph.ops.push_back({kind, {at.at(t)}, {append(-1, std::move(of))}});
     }
   };
   add_readers(taken.copied, graph::OpKind::mul_scalar, "_read");
   add_readers(taken.placed, graph::OpKind::concat, "_placed");
   for (const auto& [t, local] : at)
-    if (is_output_[t]) e.graph.outputs.push_back(local);
+    if (rewrite::is_output(g_, t)) e.graph.outputs.push_back(local);
   return e;
 }
 
@@ -191,8 +196,8 @@ GroupKernel whole(const GroupKernel& made, const Excerpt& of, const Excerpt& lik
   GroupKernel k = made;
   k.ops = ops;
   for (LaunchPart& part : k.parts) {
-    for (int& t : part.loads) t = tensor(t);
-    for (int& t : part.stores) t = tensor(t);
+    for (SeenTensor& s : part.loads) s.tensor = tensor(s.tensor);
+    for (SeenTensor& s : part.stores) s.tensor = tensor(s.tensor);
     auto block = std::make_shared<graph::BlockGraph>(*part.block);
     for (graph::BlockTensor& t : block->tensors)
       if (const auto name = names.find(t.name); name != names.end()) t.name = name->second;
@@ -204,6 +209,55 @@ GroupKernel whole(const GroupKernel& made, const Excerpt& of, const Excerpt& lik
       t.name.replace(0, tensor_name.size(), name->second);
   }
   return k;
+}
+
+graph::KernelTensor outside(const graph::KernelGraph& g, int tensor) {
+  const graph::KernelTensor& t = rewrite::checked(g.tensors, tensor, "tensor");
+  const auto row_major = [&](int memory) { return graph::row_major(g.tensors[memory].shape); };
+  return {t.dtype, t.shape, rewrite::strides_of(g, tensor, row_major), t.name, -1, t.constant};
+}
+
+graph::KernelGraph alone(const graph::KernelGraph& g, const GroupKernel& k) {
+  graph::KernelGraph a;
+  a.name = g.name;
+  std::map<int, int> at;
+  const auto add = [&](int t, graph::KernelTensor tensor) {
+    a.tensors.push_back(std::move(tensor));
+    return at[t] = static_cast<int>(a.tensors.size()) - 1;
+  };
+  for (int i : concatenations(g, k.ops)) {
+    graph::KernelOp op = g.ops[i];
+    for (int& t : op.inputs) {
+      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
+      t = at[t];
+    }
+    const graph::KernelTensor& y = g.tensors[op.outputs[0]];
+    op.outputs = {add(op.outputs[0], {y.dtype, y.shape, {}, y.name})};
+    a.ops.push_back(std::move(op));
+  }
+  for (const LaunchPart& part : k.parts) {
+    graph::KernelOp op{.kind = graph::OpKind::custom, .block = part.block};
+    for (const auto& [t, shape] : part.loads) {
+      if (at.count(t) == 0) {
+        graph::KernelTensor tensor = outside(g, t);
+        tensor.strides = reshaped(tensor.strides, tensor.shape, shape);
+        tensor.shape = shape;
+        a.inputs.push_back(add(t, std::move(tensor)));
+      }
+      op.inputs.push_back(at[t]);
+    }
+    for (const auto& [t, shape] : part.stores) {
+      const bool inner = t >= static_cast<int>(g.tensors.size());
+      const graph::KernelTensor& whole = inner ? rewrite::checked(k.between, t - g.tensors.size(), "partial result")
+                                               : rewrite::checked(g.tensors, t, "tensor");
+      const bool in_full = !inner && graph::size(shape) == graph::size(whole.shape);
+      const graph::Strides strides = in_full ? reshaped(rewrite::lay_out(g, t), whole.shape, shape) : graph::Strides{};
+      op.outputs.push_back(add(t, {whole.dtype, shape, strides, whole.name}));
+      if (!inner) a.outputs.push_back(op.outputs.back());
+    }
+    a.ops.push_back(std::move(op));
+  }
+  return a;
 }
 
 }  // namespace zellige::candidate

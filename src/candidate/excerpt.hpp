@@ -14,6 +14,8 @@
 //
 // Operators of the group that do not depend on each other form its branches. Branches are sorted by their own
 // excerpts, so that any two of five equal branches give the same excerpt.
+//
+// A kernel becomes a separate graph, too, so that it can be planned and priced alone.
 #pragma once
 #include <map>
 #include <mutex>
@@ -50,7 +52,7 @@ class Excerpts {
     std::set<int> placed;       // tensors that a concat or slice_scatter reads, which a concat of one represents
   };
   Taken taken(const Ops&) const;
-  std::vector<Ops> branches(const Ops&, const Taken&) const;
+  std::map<int, Ops> branches(const Ops&, const Taken&) const;
   /// Returns the operators of an excerpt (a group as a separate graph) in canonical order: the group's branches (parts
   /// that do not depend on each other) sorted by key_of_branch(), those of equal keys in the graph's order, each after
   /// the views of its operands that no branch before it reads.
@@ -62,8 +64,7 @@ class Excerpts {
   const graph::KernelGraph& g_;
   std::vector<int> producer_;              // by tensor: the operator that produces it; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor: the operators that read it, ascending
-  std::vector<bool> is_output_;
-  std::vector<graph::Strides> laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
+  std::vector<graph::Strides> laid_out_;   // by tensor that an operator makes: the strides that its views need, or none
   mutable std::mutex mutex_;
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
@@ -76,5 +77,13 @@ std::string key(const Excerpt&);
 /// `ops`. Both excerpts must have the same key(): the groups are equal up to names.
 GroupKernel whole(const GroupKernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
                   const graph::KernelGraph&);
+
+/// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph. A view has the
+/// strides that follow from those of its operand.
+graph::KernelTensor outside(const graph::KernelGraph&, int tensor);
+
+/// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
+/// in that graph.
+graph::KernelGraph alone(const graph::KernelGraph&, const GroupKernel&);
 
 }  // namespace zellige::candidate

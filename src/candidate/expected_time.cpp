@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "candidate/alone.hpp"
+#include "candidate/excerpt.hpp"
 #include "candidate/steps.hpp"
 #include "plan/estimate.hpp"
 #include "reference/structure.hpp"

@@ -1,8 +1,16 @@
-#include "candidate/infinite_rows.hpp"
-
+// Checks that a fused kernel of a group of operators returns NaN for a row of minus infinities if the operators,
+// computed one by one, return NaN. For such a row exp(x - maximum) is NaN if computed exactly, but 0 in the kernel,
+// because the running maximum of the kernel's loop starts at the lowest finite float32. A softmax becomes NaN again: it
+// divides 0 by a sum of 0. Other uses of these zeros would lose the NaN:
+//
+//   e / sum(e), (e @ v) / sum(e), x - maximum - log(sum(e))     accepted: 0 / 0, or infinity - infinity
+//   sum(e) + 1e-6, e @ v as an output                           rejected
+//
+// A maximum that is clamped from below by a finite number, as in safe_softmax, needs no check.
 #include <algorithm>
 #include <utility>
 
+#include "candidate/deferred.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
 
@@ -64,7 +72,7 @@ class InfiniteRows {
     const bool same = x && y && x.of == y.of;
     const bool linear = graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linearity::no;
     if (again_ && two && linear && same && x.early != y.early) return {};  // NaN, computed again, with what a sum lost
-    if (s.kind == graph::OpKind::matmul || is_reduction(s.kind)) return summed(s, x, y);
+    if (is_matmul(s) || is_reduction(s.kind)) return summed(s, x, y);
     // NaN here, too: 0 / 0, and a difference of infinities.
     if (same && x.is == y.is && s.kind == (x.is == Image::zero ? graph::OpKind::div : graph::OpKind::sub)) return {};
     Lost lost = x ? x : y;
@@ -78,25 +86,19 @@ class InfiniteRows {
   }
 
   /// Returns how the result of a matmul or reduction differs from NaN, or throws Error, like result(). A sum of zeros
-  /// within one row is a zero, too, after a sum.
+  /// within one row is a zero, too, after a sum. It stays within one if the row maximum that was subtracted has extent 1
+  /// along the dimension that is summed.
   Lost summed(const GroupStep& s, Lost x, Lost y) const {
-    const bool right = s.kind == graph::OpKind::matmul && !x;
+    const bool right = is_matmul(s) && !x;
     Lost& lost = right ? y : x;
     const int v = s.inputs[0];
-    const std::size_t back = s.kind == graph::OpKind::matmul
-                                 ? right
-                                 : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
+    const std::size_t back =
+        is_matmul(s) ? right : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
     if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
-        !one_per_row(lost, back))
+        from_last(steps_.values[lost.maximum].shape, back) != 1)
       refused(s);
     lost.early = false;
     return lost;
-  }
-
-  /// Returns whether a sum of value `x` along one dimension, `back` positions before the last, stays within one row.
-  /// This is so if the row maximum that was subtracted to compute `x` has extent 1 along this dimension.
-  bool one_per_row(const Lost& x, std::size_t back) const {
-    return from_last(steps_.values[x.maximum].shape, back) == 1;
   }
 
   const GroupSteps& steps_;

@@ -8,10 +8,9 @@
 #include <tuple>
 #include <utility>
 
-#include "candidate/alone.hpp"
+#include "candidate/body.hpp"
+#include "candidate/excerpt.hpp"
 #include "candidate/expected_time.hpp"
-#include "candidate/matmul_shapes_of.hpp"
-#include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
@@ -20,21 +19,11 @@
 
 namespace zellige::candidate {
 
-std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
-  std::vector<int> result;
-  for (int i : ops)
-    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
-  return result;
-}
-
 namespace {
 
 /// Returns the launch that runs the block graph of `body`.
 LaunchPart launch_of(GroupBody body) {
-  LaunchPart p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
-  for (const SeenTensor& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
-  for (const SeenTensor& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
-  return p;
+  return {std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), std::move(body.stores)};
 }
 
 /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
@@ -90,29 +79,14 @@ GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t,
     g.tensors.push_back(k.between.back());
   }
   LaunchPart& p = k.parts.emplace_back(launch_of(body));
-  p.stores = tensors;
-  for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
+  for (int tensor : tensors) p.stores.push_back({tensor, g.tensors[tensor].shape});
   return body;
 }
 
-/// Identifies what a split loop stores: axes with partial tiles; the integers and the coefficients of its partial
-/// results; by value, the indices of the partial results of maxima and sums.
-using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>, std::map<int, int>,
-                          std::map<int, int>>;
-
-/// Returns everything on which the launch that combines the partial results of a split loop depends.
-LeftBy left_by(const GroupTiling& t, const GroupBody& first) {
-  LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
-  for (const PartialResult& p : first.partials) {
-    auto& [axes, numbers, coefficients, maxima, sums] = key;
-    numbers.insert(numbers.end(),
-                   {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
-    for (const DeferredFactor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
-    numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
-    coefficients.push_back(p.coefficient);
-  }
-  return key;
-}
+/// Identifies what a split loop stores: axes with partial tiles; the number of parts; the partial results; by value, the
+/// indices of the partial results of maxima and sums.
+using LeftBy =
+    std::tuple<std::vector<int>, std::int64_t, std::vector<PartialResult>, std::map<int, int>, std::map<int, int>>;
 
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
@@ -130,18 +104,16 @@ class Making {
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
   std::vector<GroupKernel> run(std::string& why) {
-    if (!declared_)
-      for (const GroupTiling& t : row_splits(steps_, axes_, target_)) try_split(t);
+    if (!declared_) try_splits(row_splits(steps_, axes_, target_));
     for (int loop_axis : loop_axes(steps_, axes_)) {
-      if (loop_axis >= 0 && !declared_)
-        for (const GroupTiling& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
+      if (loop_axis >= 0 && !declared_) try_splits(split_tilings(steps_, axes_, loop_axis, target_, shapes_));
       bool refused = false;
       for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
         if (!refused || declared_) refused = !try_whole(t, loop_axis >= 0, why);
         if (declared_) continue;
         const int before = offered_;
         const std::vector<GroupTiling> parts = splits(t, target_, shapes_.exact);
-        for (const GroupTiling& s : parts) try_split(s);
+        try_splits(parts);
         if (refused && !parts.empty() && offered_ == before) break;
       }
     }
@@ -190,9 +162,10 @@ class Making {
     return !error;
   }
 
-  /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the split.
-  void try_split(const GroupTiling& t) {
-    refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
+  /// Adds the kernels of tilings whose loop is split over blocks: none of one that the group does not allow, because a
+  /// partial result would be written by several blocks, or read too early.
+  void try_splits(const std::vector<GroupTiling>& all) {
+    for (const GroupTiling& t : all) refused([&] { split(t); });
   }
 
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
@@ -242,9 +215,10 @@ class Making {
   /// stores, not on the loop's tiles, so it is cached.
   const std::optional<LaunchPart>& after_split(const GroupTiling& t, const GroupBody& first,
                                                const graph::KernelGraph& g, const std::vector<int>& tensors) {
-    const auto [at, is_new] = after_.try_emplace(left_by(t, first));
-    if (!is_new) return at->second;
-    return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
+    const std::int64_t parts = t.grid[t.split].blocks;
+    const auto [at, is_new] = after_.try_emplace({partial_axes(t), parts, first.partials, first.maxima, first.sums});
+    if (is_new) at->second = cheapest(merged(steps_, first, parts, tensors), g);
+    return at->second;
   }
 
   /// Returns one launch that runs the steps without a loop, with the tiling of the least estimated time, or

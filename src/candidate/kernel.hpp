@@ -20,14 +20,17 @@ namespace zellige::candidate {
 /// Suffix of a tensor's name for its partial results, which are stored between two kernels.
 constexpr const char* parts_suffix = "_parts";
 
+/// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept as 1,
+/// and contiguous dimensions may be merged (coalesce.cpp). Reshapes before and after the operator make the difference.
+struct SeenTensor {
+  int tensor = -1;  // of the graph; numbers beyond its last one are tensors of GroupKernel::between
+  graph::Shape shape{};
+};
+
 /// One launch of a kernel: a custom operator.
 struct LaunchPart {
   std::shared_ptr<const graph::BlockGraph> block;
-  // Tensors of the graph; numbers beyond its last one are tensors of GroupKernel::between.
-  std::vector<int> loads, stores;
-  // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.cpp) and
-  // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.
-  std::vector<graph::Shape> loaded, stored;
+  std::vector<SeenTensor> loads, stores;
 };
 
 /// One way to compute a group of operators, as one to three launches.
@@ -39,10 +42,6 @@ struct GroupKernel {
   // Expected time in microseconds, of its sketch, if it is launched right after another kernel.
   double us = 0;
 };
-
-/// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
-/// front of the fused kernel, and the kernel reads the concatenation's operands.
-std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
 /// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
 /// makes one block graph of the operators, returns no kernel and sets `why` to the reason. If `tiles` are given, only kernels

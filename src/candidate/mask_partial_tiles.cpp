@@ -21,8 +21,7 @@ using graph::Image;
 /// Inserts the masks for one axis.
 class Masking {
  public:
-  Masking(GroupSteps s, const Axes& axes, int axis)
-      : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
+  Masking(GroupSteps s, int axis) : s_(std::move(s)), axes_(axes_of(s_)), axis_(axis), now_(s_.values.size()) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       now_[v] = static_cast<int>(v);
       out_of_bounds_.push_back(!has(static_cast<int>(v)) ? Image::same
@@ -42,7 +41,7 @@ class Masking {
         int& v = s.inputs[i];
         v = now_[v];
         const double neutral = graph::monoid_of(s.kind).identity;
-        if (joins(s, i) && out_of_bounds_[v] != graph::image(neutral)) v = masked(v, neutral);
+        if (axes_.reduces(s, axis_) && has(v) && out_of_bounds_[v] != graph::image(neutral)) v = masked(v, neutral);
       }
       if (has(s.output)) out_of_bounds_[s.output] = of(s);
       s_.steps.push_back(std::move(s));
@@ -51,24 +50,8 @@ class Masking {
   }
 
  private:
-  /// Returns whether a dimension of value `v` lies along the masked axis (axis_). A masked copy has the
-  /// dimensions of the value that it replaces.
-  bool has(int v) const { return dim(v) >= 0; }
-  /// Returns which dimension of value `v` lies along the masked axis (axis_), or -1 if none does.
-  int dim(int v) const { return axes_.dim(like(v), axis_); }
-  /// Returns the value that `v` is a masked copy of; `v` itself if it is a value of the steps before masking.
-  int like(int v) const {
-    while (v >= static_cast<int>(axes_.of.size())) v = stands_for_.at(v);
-    return v;
-  }
-
-  /// Returns whether step `s` reduces its i-th operand over the axis. The operand must then contain the neutral element
-  /// of the reduction beyond the end of the axis.
-  bool joins(const GroupStep& s, std::size_t i) const {
-    const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (s.kind == graph::OpKind::matmul) return d >= 0 && d == (i == 0 ? rank - 1 : rank - 2);
-    return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
-  }
+  /// Returns whether a dimension of value `v` lies along the masked axis (axis_).
+  bool has(int v) const { return axes_.has(v, axis_); }
 
   /// Returns a value that equals `v`, with the elements beyond the end of the axis set to `value`. If `v` is
   /// the result of a mask that can be extended to do this, extends the mask and returns `v`. Otherwise adds a
@@ -76,9 +59,10 @@ class Masking {
   int masked(int v, double value) {
     const Image wanted = graph::image(value);
     const std::int64_t end = axes_.axes[axis_].extent;
-    const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (GroupStep* mask = producer(v);
-        mask && mask->kind == graph::OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
+    const int d = axes_.dim(v, axis_), rank = static_cast<int>(s_.values[v].shape.size());
+    if (const auto mask = std::ranges::find(s_.steps, v, &GroupStep::output);
+        mask != s_.steps.end() && mask->kind == graph::OpKind::mask && mask->attributes.value == value &&
+        key(*mask) == d) {
       std::optional<std::int64_t>& length = mask->attributes.kept.length;
       changed_ = changed_ || length.value_or(end + 1) > end;
       length = std::min(length.value_or(end), end);
@@ -89,27 +73,18 @@ class Masking {
     changed_ = true;
     StepValue out = s_.values[v];
     out.tensor = -1, out.loaded = false;
-    const int to = static_cast<int>(s_.values.size());
-    s_.values.push_back(std::move(out));
-    stands_for_[to] = like(v);
+    graph::Attributes a{.value = value};
+    a.kept.length = end;
+    a.sizes = {d == 0 ? 1 : 0, d};
+    if (d == rank - 1) a.sizes = d == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{rank - 2, d};
+    const int to = s_.add(graph::OpKind::mask, {v}, a, std::move(out));
+    axes_.of.push_back(std::vector(axes_.of[v]));
     now_.push_back(to), out_of_bounds_.push_back(wanted);
     for (int& n : now_)
       if (n == v) n = to;
-    GroupStep mask{.kind = graph::OpKind::mask, .output = to};
-    mask.inputs = {v}, mask.attributes.value = value;
-    mask.attributes.kept.length = end;
-    mask.attributes.sizes = {d == 0 ? 1 : 0, d};
-    if (d == rank - 1)
-      mask.attributes.sizes = d == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{rank - 2, d};
-    s_.steps.push_back(std::move(mask));
     return to;
   }
 
-  /// Returns the step that computes the value, or nullptr if the value is loaded.
-  GroupStep* producer(int v) {
-    const auto s = std::ranges::find(s_.steps, v, &GroupStep::output);
-    return s == s_.steps.end() ? nullptr : &*s;
-  }
   /// Returns the dimension whose index a mask compares with a length: elements from the length on are masked.
   int key(const GroupStep& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
@@ -129,12 +104,11 @@ class Masking {
   }
 
   GroupSteps s_;
-  const Axes& axes_;
+  Axes axes_;  // a masked copy has the dimensions of the value that it replaces
   int axis_;
   bool changed_ = false;
   std::vector<int> now_;              // by value: the masked value that later steps read in its place
   std::vector<Image> out_of_bounds_;  // by value
-  std::map<int, int> stands_for_;     // by masked value: the value that it replaces
 };
 
 }  // namespace
@@ -143,10 +117,8 @@ class Masking {
 /// dimension, because a mask needs two.
 std::optional<GroupSteps> mask_partial_tiles(const GroupSteps& steps, const StepsContext& of) {
   std::optional<GroupSteps> made;
-  for (const int axis : of.partial) {
-    const Axes axes = axes_of(made ? *made : steps);
-    if (std::optional<GroupSteps> masked = Masking(made ? *made : steps, axes, axis).run()) made = std::move(masked);
-  }
+  for (const int axis : of.partial)
+    if (std::optional<GroupSteps> masked = Masking(made ? *made : steps, axis).run()) made = std::move(masked);
   return made;
 }
 

@@ -1,5 +1,4 @@
-#include "candidate/matmul_shapes_of.hpp"
-
+// Which tiles of matmuls are tried for a group of operators.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -12,6 +11,7 @@
 
 #include "candidate/kernel.hpp"
 #include "candidate/split_extent.hpp"
+#include "candidate/tiles.hpp"
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/lay_out.hpp"
@@ -28,8 +28,6 @@ constexpr std::ptrdiff_t fastest = 32;  // tiles of a matmul by itself that are 
 constexpr std::int64_t line = 128;      // bytes along K that a swizzle covers
 constexpr std::size_t on_cores = 32;    // tiles of FMA units
 constexpr std::size_t refined = 10;     // tiles of which all extents along K are tried, and equal parts
-
-bool is_matmul(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
 
 /// Returns the strides of `batch` matrices of rows x columns that are contiguous along the rows' elements, or along the
 /// columns' if `across`. The other stride is such that lines begin at multiples of 16 bytes, or do not, as `lines` says.

@@ -1,8 +1,14 @@
-#include "candidate/merge.hpp"
-
-#include <algorithm>
+// Builds the steps of the second kernel of a split loop (split-K, split-KV), which combines the partial
+// results of all blocks and runs the steps that depend on them.
+//
+// The first dimension of a partial result numbers the blocks. A sum over the whole loop is the sum of its
+// partial results s_p. If the sum is of exponentials relative to a running maximum, each s_p is first
+// rescaled from the maximum m_p of its block to the overall maximum M: sum_p s_p exp(c (M - m_p)), where c is
+// PartialResult::coefficient (-1 for sums of exp(x - m)). Sums of squares of differences from the means m_p of parts are those
+// from a mean m after n (m_p - m)^2 is added to each, where n is the number of elements of a part.
 #include <set>
 
+#include "candidate/body.hpp"
 #include "graph/reductions.hpp"
 
 namespace zellige::candidate {
@@ -16,7 +22,7 @@ class Merge {
     for (std::size_t p = 0; p < first.partials.size(); ++p) {
       graph::Shape shape = first.partials[p].shape;
       shape.insert(shape.begin(), parts);
-      loaded_.push_back(value({shape, graph::DType::f32, tensors[p], true}));
+      loaded_.push_back(result_.add({shape, graph::DType::f32, tensors[p], true}));
     }
   }
 
@@ -26,31 +32,20 @@ class Merge {
   }
 
  private:
-  int value(StepValue v) {
-    result_.values.push_back(std::move(v));
-    return static_cast<int>(result_.values.size()) - 1;
-  }
   const graph::Shape& shape(int v) const { return result_.values[v].shape; }
   graph::DType dtype(int v) const { return result_.values[v].dtype; }
 
-  /// Appends a step on the values `in` and returns the index of its result, a new value with the shape and
-  /// dtype of `out`.
-  int add(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a, StepValue out) {
-    const int v = value(std::move(out));
-    result_.steps.push_back({kind, a, std::move(in), v});
-    return v;
-  }
   /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those of in[0].
   int map(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a = {}) {
     StepValue out{shape(in[0]), dtype(in[0])};
-    return add(kind, std::move(in), a, std::move(out));
+    return result_.add(kind, std::move(in), a, std::move(out));
   }
   /// Appends a reduction of value `v` over its first dimension, which numbers the blocks of the split loop.
   /// Returns the result.
   int over_parts(graph::OpKind kind, int v) {
     graph::Shape s = shape(v);
     s[0] = 1;
-    return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
+    return result_.add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
   }
 
   /// Returns the maximum over all blocks of the partial result `partial`, which has one maximum per block.
@@ -106,7 +101,7 @@ class Merge {
     else if (const auto m = first_.maxima.find(v); m != first_.maxima.end())
       made = own(maximum(m->second));
     else
-      made = whole.loaded ? value(whole) : again(step_of(steps_, v));
+      made = whole.loaded ? result_.add(whole) : again(step_of(steps_, v));
     result_.values[made].tensor = whole.tensor;
     result_.values[made].dtype = whole.dtype;  // as matmuls read it, and as it is stored
     return made_[v] = made;
@@ -131,7 +126,7 @@ class Merge {
         for (std::int64_t& d : a.sizes) ++d;
       if (s.kind == graph::OpKind::permute) a.sizes.insert(a.sizes.begin(), 0);
     }
-    return add(s.kind, std::move(in), a, std::move(out));
+    return result_.add(s.kind, std::move(in), a, std::move(out));
   }
 
   const GroupSteps& steps_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -28,9 +29,9 @@ class Expansion {
   /// Returns the steps of the operators `all`. Throws Error if the operators cannot form one group.
   GroupSteps run(const std::vector<int>& all) {
     std::vector<int> ops;
-    for (int i : all)
-      if (g_.ops[i].kind != graph::OpKind::concat) ops.push_back(i);
-    if (ops.size() < all.size()) check_concatenations(all);
+    const std::vector<int> copies = concatenations(g_, all);
+    std::ranges::set_difference(all, copies, std::back_inserter(ops));
+    if (!copies.empty()) check_concatenations(all, g_.ops[copies[0]]);
     if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
       if (leaves(g_, all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
@@ -46,11 +47,6 @@ class Expansion {
   }
 
  private:
-  int value(StepValue v) {
-    result_.values.push_back(std::move(v));
-    return static_cast<int>(result_.values.size()) - 1;
-  }
-
   /// Returns whether operand `i` of an operator is a vector that is broadcast along the rows of matrices, as a bias is, in a
   /// group with matmuls. It is loaded as one row, because a row can be transposed and a vector cannot.
   bool is_row(const graph::KernelOp& op, int i) const {
@@ -73,7 +69,7 @@ class Expansion {
     if (is_new) {
       graph::Shape shape = g_.tensors[tensor].shape;
       if (row) shape.insert(shape.begin(), 1);
-      at->second = value({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
+      at->second = result_.add({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
     }
     return at->second;
   }
@@ -86,14 +82,14 @@ class Expansion {
     std::vector<graph::Shape> shapes;
     for (int i = 0; i < std::ssize(op.inputs); ++i)
       in.push_back(operand(op.inputs[i], index, i)), shapes.push_back(g_.tensors[op.inputs[i]].shape);
-    if (op.kind == graph::OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
+    if (op.kind == graph::OpKind::matmul && in.size() > 2)
+      return product(op, {in[0], in[1]}, g_.tensors[op.outputs[0]].shape, in[2]);
     const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     graph::Attributes a = op.attributes;
     a.keepdim = true;
     if (!graph::is_composed(op.kind) || rewrite::is_rotary(op.kind) || graph::is_primitive_fold(op.kind, a)) {
       const graph::Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
-      made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
-      result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
+      made_[op.outputs[0]] = result_.add(op.kind, in, a, {shape, dtype, op.outputs[0]});
       return;
     }
     const std::vector<graph::ComposedStep> steps = graph::compose(op.kind, op.attributes, shapes);
@@ -101,10 +97,10 @@ class Expansion {
     std::vector<int> values = in;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const bool last = i + 1 == steps.size();
-      GroupStep step{steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
-      for (int k : steps[i].inputs) step.inputs.push_back(values[k]);
-      values.push_back(step.output);
-      result_.steps.push_back(std::move(step));
+      std::vector<int> operands;
+      for (int k : steps[i].inputs) operands.push_back(values[k]);
+      values.push_back(result_.add(steps[i].kind, std::move(operands), steps[i].attributes,
+                                   {results[i], dtype, last ? op.outputs[0] : -1}));
     }
     made_[op.outputs[0]] = values.back();
   }
@@ -114,46 +110,36 @@ class Expansion {
     const auto shape = [&](int i) -> const graph::Shape& { return g_.tensors[op.inputs[i]].shape; };
     const graph::MatmulShapes of = graph::matrices(shape(0), shape(1));
     const auto load = [&](int i, graph::Shape as) {
-      return value({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
+      return result_.add({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
     };
-    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     std::vector<int> in{load(0, of.a), load(1, of.b)};
-    const bool biased = op.inputs.size() > 2;
-    const int product = value({of.product, dtype, biased ? -1 : op.outputs[0]});
-    result_.steps.push_back({op.kind, op.attributes, in, product});
-    made_[op.outputs[0]] = product;
-    if (!biased) return;
+    if (op.inputs.size() < 3) return product(op, std::move(in), of.product);
     graph::Shape bias = shape(2);  // of the result, which has lost the dimensions that vectors lack
     if (shape(1).size() == 1) bias.push_back(1);
     if (shape(0).size() == 1 && bias.size() < of.product.size()) bias.insert(bias.end() - 1, 1);
-    made_[op.outputs[0]] = value({of.product, dtype, op.outputs[0]});
-    result_.steps.push_back({graph::OpKind::add, {}, {product, load(2, std::move(bias))}, made_[op.outputs[0]]});
+    product(op, std::move(in), of.product, load(2, std::move(bias)));
   }
 
-  /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
-  void product_and_sum(const graph::KernelOp& op, const std::vector<int>& in) {
-    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
-    const int product = value({result.shape, result.dtype});
-    result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
-    made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
-    result_.steps.push_back({graph::OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
+  /// Appends the steps of matmul `op`: the matmul of the values `in`, whose result has this shape, and the addition of a bias.
+  void product(const graph::KernelOp& op, std::vector<int> in, const graph::Shape& shape, int bias = -1) {
+    const int tensor = op.outputs[0];
+    const StepValue result{shape, g_.tensors[tensor].dtype, tensor}, inner{shape, result.dtype};
+    made_[tensor] = result_.add(op.kind, std::move(in), op.attributes, bias < 0 ? result : inner);
+    if (bias >= 0) made_[tensor] = result_.add(graph::OpKind::add, {made_[tensor], bias}, {}, result);
   }
 
-  /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
-  /// planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
+  /// Throws Error if the operators `ops`, whose first concatenation is `first`, contain one that cannot be read operand by
+  /// operand. The planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
   /// elementwise, and all concatenations must have operands of equal shapes.
-  void check_concatenations(const std::vector<int>& ops) const {
-    const graph::KernelOp* first = nullptr;
-    for (int i : ops)
-      if (g_.ops[i].kind == graph::OpKind::concat && !first) first = &g_.ops[i];
-    const graph::Shape& shape = g_.tensors[first->outputs[0]].shape;
+  void check_concatenations(const std::vector<int>& ops, const graph::KernelOp& first) const {
+    const graph::KernelTensor& copy = g_.tensors[first.outputs[0]];
+    const graph::Shape& shape = copy.shape;
     for (int i : ops) {
       const graph::KernelOp& op = g_.ops[i];
       const graph::KernelTensor& y = g_.tensors[op.outputs[0]];
       const bool is_concat = op.kind == graph::OpKind::concat;
       if (!is_concat && !graph::is_elementwise(op.kind))
-        fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
-             g_.tensors[first->outputs[0]].name);
+        fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind), copy.name);
       if (!is_concat && leaves(g_, ops, op.outputs[0]) && y.shape != shape)
         fail("{} {} lacks a dimension of the concatenation {}", y.name, graph::to_string(y.shape),
              graph::to_string(shape));
@@ -162,8 +148,8 @@ class Expansion {
       for (int t : op.inputs)
         if (std::ranges::any_of(ops, [&](int by) { return g_.ops[by].outputs[0] == t; }))
           fail("{} is an operand of {}, which the kernel reads operand by operand", g_.tensors[t].name, y.name);
-      if (y.shape != shape || op.attributes.dim != first->attributes.dim || !same_parts(op, *first))
-        fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
+      if (y.shape != shape || op.attributes.dim != first.attributes.dim || !same_parts(op, first))
+        fail("{} and {} are concatenated at different places", y.name, copy.name);
     }
   }
   /// Returns whether two concatenations have operands of equal shapes, in order.
@@ -193,10 +179,7 @@ class Expansion {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
     const auto [at, is_new] = rounded_.insert({tensor, -1});
-    if (is_new) {
-      at->second = value({g_.tensors[tensor].shape, dtype});
-      result_.steps.push_back({graph::OpKind::cast, {.dtype = dtype}, {v}, at->second});
-    }
+    if (is_new) at->second = result_.add(graph::OpKind::cast, {v}, {.dtype = dtype}, {g_.tensors[tensor].shape, dtype});
     return at->second;
   }
 
@@ -222,6 +205,16 @@ bool is_of_pairs(const graph::KernelGraph& g, const graph::KernelOp& permute) {
 }
 
 }  // namespace
+
+int GroupSteps::add(StepValue v) {
+  values.push_back(std::move(v));
+  return static_cast<int>(values.size()) - 1;
+}
+
+int GroupSteps::add(graph::OpKind kind, std::vector<int> inputs, const graph::Attributes& a, StepValue result) {
+  steps.push_back({kind, a, std::move(inputs), add(std::move(result))});
+  return steps.back().output;
+}
 
 std::int64_t from_last(const graph::Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
 
@@ -252,7 +245,7 @@ std::vector<std::size_t> readers_of(const GroupSteps& s) {
     const std::set<std::size_t> of_result = readers[step.output];
     for (int v : step.inputs) {
       std::set<std::size_t>& of = readers[v];
-      if (is_reduction(step.kind) || step.kind == graph::OpKind::matmul)
+      if (is_reduction(step.kind) || is_matmul(step))
         of.insert(i);
       else
         of.insert(of_result.begin(), of_result.end());
@@ -261,6 +254,13 @@ std::vector<std::size_t> readers_of(const GroupSteps& s) {
   std::vector<std::size_t> counts;
   for (const std::set<std::size_t>& of : readers) counts.push_back(of.size());
   return counts;
+}
+
+std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
+  std::vector<int> result;
+  for (int i : ops)
+    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
+  return result;
 }
 
 bool leaves(const graph::KernelGraph& g, const std::vector<int>& ops, int tensor) {

@@ -34,6 +34,8 @@ struct GroupStep {
   int output = -1;          // index in GroupSteps::values
 };
 
+inline bool is_matmul(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
+
 /// A slice of a group's output that is a tensor of the graph: indices [start, end) of dimension `dim`.
 struct OutputSlice {
   int tensor = -1;
@@ -48,6 +50,11 @@ struct GroupSteps {
   std::vector<int> outputs;  // values that are read outside the group or are outputs of the graph
   // By output that is read only through slices along one dimension.
   std::map<int, std::vector<OutputSlice>> slices{};
+
+  /// Appends a value and returns its index.
+  int add(StepValue);
+  /// Appends a step whose result is a new value, and returns the index of that.
+  int add(graph::OpKind, std::vector<int> inputs, const graph::Attributes&, StepValue result);
 };
 
 /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such dimension.
@@ -67,6 +74,10 @@ bool is_reduction(graph::OpKind);
 /// through elementwise steps. A tile of a value that one of them reads is needed once, for example a norm's weights; the
 /// norm's rows are read by its reduction and by its output.
 std::vector<std::size_t> readers_of(const GroupSteps&);
+
+/// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
+/// front of the fused kernel, and the kernel reads the concatenation's operands.
+std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
 /// Returns whether an operator outside of the group `ops` reads the tensor, or it is an output of the graph.
 bool leaves(const graph::KernelGraph&, const std::vector<int>& ops, int tensor);

@@ -19,7 +19,7 @@ TileWriter::TileWriter(const graph::KernelGraph& g, const GroupSteps& steps, con
   b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
   b.block = {tiles.threads, 1, 1};
   b.loop = tiles.loop;
-  multiplies_ = std::ranges::any_of(steps.steps, [](const GroupStep& s) { return s.kind == graph::OpKind::matmul; });
+  multiplies_ = std::ranges::any_of(steps.steps, is_matmul);
 }
 
 std::string TileWriter::called(int v) const {
@@ -35,10 +35,19 @@ void TileWriter::name_after(int v, int t) {
   if (steps_.values[v].tensor >= 0) name(t, called(v));
 }
 
-bool TileWriter::is_along(const GroupStep& s) const {
-  const int x = s.inputs[0], d = loop_dim(x);
-  if (s.kind == graph::OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
-  return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
+std::array<int, 3> TileWriter::map_of(int v) const {
+  std::array<int, 3> map{-1, -1, -1};
+  for (int g = 0; g < 3; ++g)
+    if (tiles_.grid[g].blocks > 1)
+      for (int axis : tiles_.grid[g].axes)
+        if (const int d = axes_.dim(v, axis); d >= 0) map[g] = d;
+  return map;
+}
+
+graph::Shape TileWriter::covered(int v, graph::Shape s) const {
+  for (std::size_t d = 0; d < s.size(); ++d)
+    if (const auto at = tiles_.extents.find(axes_.of[v][d]); at != tiles_.extents.end() && s[d] > 1) s[d] = at->second;
+  return s;
 }
 
 int TileWriter::cut_by_loop(int v) const {

@@ -26,12 +26,15 @@ class TileWriter : protected retile::BlockWriter {
   /// Returns tile `t` cast to the dtype of value `v`. A matmul reads the value in this dtype, and it is
   /// stored in this dtype.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
-  std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
-  graph::Shape covered(int v, graph::Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
+  /// Returns, for each grid dimension, which dimension of value `v` it splits, or -1 if none.
+  std::array<int, 3> map_of(int v) const;
+  /// Returns the padded shape of value `v`, whose own shape is `s`: each dimension with a partial tile is extended to a
+  /// whole number of tiles.
+  graph::Shape covered(int v, graph::Shape s) const;
   /// Returns which dimension of the value lies along the loop axis, or -1 if none does.
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Returns whether the step reduces over the loop axis.
-  bool is_along(const GroupStep& s) const;
+  bool is_along(const GroupStep& s) const { return tiles_.loop_axis >= 0 && axes_.reduces(s, tiles_.loop_axis); }
   /// Returns whether each block of a split loop has a loop of its own, along another axis (inner_axis) than the one
   /// that is split over blocks.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "candidate/grid_axes.hpp"
 #include "candidate/split_extent.hpp"
 #include "selection/row_registers.hpp"
 #include "target/instructions.hpp"
@@ -14,12 +13,9 @@
 namespace zellige::candidate {
 namespace {
 
-bool is_product(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
-
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
 bool leaves_gpu_idle(const GroupTiling& t, const target::Target& target, double wanted) {
-  const std::int64_t blocks = t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks;
-  return static_cast<double>(blocks) < wanted * target.multiprocessors;
+  return static_cast<double>(t.blocks()) < wanted * target.multiprocessors;
 }
 
 constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
@@ -32,8 +28,8 @@ struct TiledGroup {
   int split_axis;  // an axis that blocks split though a step reduces over it; -1: none
   const target::Target& target;
   const MatmulTiles& shapes;
-  bool products = std::ranges::any_of(steps.steps, is_product);  // the group has matmuls
-  std::vector<GridAxes> may_split = grid_axes(steps, axes);      // what the grid may split
+  bool products = std::ranges::any_of(steps.steps, is_matmul);  // the group has matmuls
+  std::vector<GridAxes> may_split = grid_axes(steps, axes);     // what the grid may split
   std::vector<std::size_t> readers{};  // by value, if tiles read once need no shared memory; else empty
 
   TiledGroup(const GroupSteps& s, const Axes& a, int loop, int split, const target::Target& t, const MatmulTiles& m)
@@ -53,7 +49,7 @@ struct TiledGroup {
     // Matmuls per block if no grid dimension may split their batches: their columns count together.
     std::int64_t together = 1;
     for (const GroupStep& s : steps.steps)
-      if (is_product(s)) {
+      if (is_matmul(s)) {
         const std::vector<int>& of = axes.of[s.output];
         for (int axis : c.axes) rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
         std::int64_t batches = 1;
@@ -73,7 +69,7 @@ struct TiledGroup {
   /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(steps.steps,
-                               [&](const GroupStep& s) { return is_product(s) && axes.of[s.output].back() == axis; });
+                               [&](const GroupStep& s) { return is_matmul(s) && axes.of[s.output].back() == axis; });
   }
 
   /// Returns how many elements along the loop axis a block has per iteration.
@@ -414,7 +410,7 @@ std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int a
   std::vector<GroupTiling> result;
   std::set<int> inner;
   for (const GroupStep& step : s.steps) {
-    if (!is_product(step)) continue;
+    if (!is_matmul(step)) continue;
     const int k = a.of[step.inputs[0]].back();
     if (k == axis) return {};
     if (k >= 0 && a.has(step.output, axis)) inner.insert(k);
@@ -426,7 +422,7 @@ std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int a
 
 std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const target::Target& target) {
   std::vector<GroupTiling> result;
-  if (std::ranges::any_of(s.steps, is_product)) return result;
+  if (std::ranges::any_of(s.steps, is_matmul)) return result;
   const std::vector<GroupTiling> whole = tilings(s, a, -1, target);
   if (!reads_rows_again(s, a, target) && std::ranges::any_of(whole, [&](const GroupTiling& t) {
         return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
@@ -435,10 +431,9 @@ std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const ta
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
     for (GroupTiling& t : tilings(s, a, axis, target)) {
-      const auto free = std::ranges::find(t.grid, 1, &GridCut::blocks);
-      if (free == t.grid.end() || t.loop == 1) continue;
-      t.split = static_cast<int>(free - t.grid.begin());
-      *free = {{axis}, std::exchange(t.loop, 1)};
+      t.split = t.free_dimension();
+      if (t.split == 3 || t.loop == 1) continue;
+      t.grid[t.split] = {{axis}, std::exchange(t.loop, 1)};
       result.push_back(std::move(t));
     }
   }
@@ -448,13 +443,9 @@ std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const ta
 std::vector<GroupTiling> splits(const GroupTiling& t, const target::Target& target, bool with_max) {
   std::vector<GroupTiling> result;
   if (t.loop_axis < 0 || t.loop < 2) return result;
-  std::int64_t blocks = 1;
-  int free = -1;
-  for (int g = 2; g >= 0; --g) {
-    blocks *= t.grid[g].blocks;
-    if (t.grid[g].blocks == 1) free = g;
-  }
-  if (free < 0 || 2 * blocks > target.multiprocessors) return result;
+  const std::int64_t blocks = t.blocks();
+  const int free = t.free_dimension();
+  if (free == 3 || 2 * blocks > target.multiprocessors) return result;
   const bool padded = t.extents.count(t.loop_axis) > 0;
   for (const std::int64_t s : numbers_of_parts(t.loop, padded, blocks, target, with_max)) {
     GroupTiling split = t;

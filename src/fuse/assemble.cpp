@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "candidate/steps.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
@@ -37,12 +38,9 @@ class Assembly {
     std::vector<graph::KernelOp> views;
     for (const candidate::LaunchPart& part : k.parts) {
       graph::KernelOp op{.kind = graph::OpKind::custom, .block = part.block};
-      for (std::size_t i = 0; i < part.loads.size(); ++i) {
-        const int t = part.loads[i];
-        op.inputs.push_back(between.count(t) > 0 ? between[t] : seen_as(t, part.loaded[i]));
-      }
-      for (std::size_t i = 0; i < part.stores.size(); ++i) {
-        const int t = part.stores[i];
+      for (const auto& [t, shape] : part.loads)
+        op.inputs.push_back(between.count(t) > 0 ? between[t] : seen_as(t, shape));
+      for (const auto& [t, shape] : part.stores) {
         if (t >= static_cast<int>(g_.tensors.size())) {
           graph::KernelTensor inner = rewrite::checked(k.between, t - g_.tensors.size(), "partial result");
           inner.name = fresh(inner.name);
@@ -50,11 +48,11 @@ class Assembly {
           continue;
         }
         const graph::KernelTensor& whole = rewrite::checked(g_.tensors, t, "tensor");
-        if (part.stored[i] == whole.shape) {
+        if (shape == whole.shape) {
           op.outputs.push_back(tensor(t));
           continue;
         }
-        const int kept = add({whole.dtype, part.stored[i], {}, fresh(stored_name(whole.name))});
+        const int kept = add({whole.dtype, shape, {}, fresh(stored_name(whole.name))});
         op.outputs.push_back(kept);
         views.push_back(reshape(kept, tensor(t)));
       }

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "fuse/groups.hpp"
 #include "fuse/kinds.hpp"
-#include "fuse/waits.hpp"
 
 namespace zellige::fuse {
 
@@ -25,6 +25,25 @@ struct Candidate {
   std::size_t launches() const { return kind ? kind->launches() : 1; }
 };
 
+/// The dependences between candidates, of which one may read the results of another.
+class Waits {
+ public:
+  /// `nodes`: indices of `candidates`, of which exactly one has each of the graph's operators, `operators` in number.
+  Waits(const std::vector<Candidate>& candidates, std::vector<std::size_t> nodes, std::size_t operators);
+
+  const std::vector<std::size_t>& nodes() const { return nodes_; }
+  /// Returns the nodes in topological order. Among those that may come next, the one with the lowest rank comes first;
+  /// ranks[n] is the rank of nodes()[n]. Returns nullopt if there is a cycle.
+  std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
+  /// Returns nodes that form a cycle, in which each is read by the next one; none if there is no cycle.
+  std::vector<std::size_t> circle() const;
+
+ private:
+  std::vector<std::size_t> nodes_;
+  std::vector<std::vector<std::size_t>> after_;  // by node: the nodes that read its results, by number
+  std::vector<std::size_t> waits_for_;           // by node: number of nodes that it depends on directly
+};
+
 /// The candidates of one graph. Selected is a cover: a list of indices of candidates_ that contains each operator that can be
 /// fused exactly once.
 class Candidates {
@@ -34,19 +53,14 @@ class Candidates {
   explicit Candidates(const graph::KernelGraph& g) : g_(g), order_(order_of(g)), place_(g.ops.size(), -1) {}
 
   /// Returns the operators as a bit set.
-  OperatorSet set(const std::vector<int>& ops) const;
+  OperatorSet set(const std::vector<int>& ops) const { return OperatorSet(g_.ops.size(), ops); }
   /// Returns the operators outside of `s` whose results are read by operators of `s`.
   OperatorSet before(const OperatorSet& s) const;
   /// Returns whether the operator cannot be fused. Such an operator is in no selected group.
   bool never_grouped(int op) const { return place_[op] < 0; }
 
-  /// The dependences between the selected groups and the operators outside of all groups.
-  struct Waiting {
-    std::vector<std::size_t> nodes;  // candidates, the selected ones first
-    Waits waits;
-  };
-  /// Returns the dependences between the groups of a cover and the operators outside of these groups.
-  Waiting waiting(const Selected&) const;
+  /// Returns the dependences between the groups of a cover, which are the first nodes, and the operators outside of them.
+  Waits waiting(const Selected&) const;
   /// Returns a topological order, as indices of candidates, of the groups of a cover and the operators outside of
   /// these groups. Operators that cannot be fused come as early as possible. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const Selected&) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <optional>
 #include <queue>
 #include <set>
@@ -29,7 +28,7 @@ constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of s
 /// Returns why the first operator that has no kernel has none.
 candidate::NoPlan no_kernel(const graph::KernelGraph& g, const std::vector<Candidate>& candidates) {
   for (int op = 0; op < std::ssize(g.ops); ++op)
-    if (const Candidate& c = candidates[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
+    if (const Candidate& c = candidates[op]; c.kind && c.us() == never) return c.kind->refusal;
   fault("{}: operators have kernels, and no cover has them all", g.name);
 }
 
@@ -85,7 +84,6 @@ class GrownCandidates : protected Candidates {
     for (std::size_t u = 0; u < unions.size(); ++u)
       if (Candidate& c = unions[u];
           !c.kind->kernels.empty() && c.kind->us < alone[u] + target_.costs.search.of_launches(1)) {
-        by_ops_[c.ops] = candidates_.size();
         c.before = before(c.ops);
         candidates_.push_back(std::move(c));
       }
@@ -120,7 +118,7 @@ class GrownCandidates : protected Candidates {
         c.own_us = *us;
       } else if (c.kind && never_grouped(op)) {  // it is in no group that the search grows
         if (!c.kind->planned) kinds_.plan(*c.kind);
-        if (c.kind->us == never) candidate::raise({c.kind->why, c.kind->rejected});
+        if (c.kind->us == never) candidate::raise(c.kind->refusal);
       }
     }
   }
@@ -177,7 +175,6 @@ class GrownCandidates : protected Candidates {
         }
       look_at(std::move(larger));
     }
-    for (std::size_t c = 0; c < candidates_.size(); ++c) by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
     if (cut_short)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
@@ -215,10 +212,9 @@ class GrownCandidates : protected Candidates {
   int places_ = 0;                // number of operators that can be fused
   std::vector<Branch> branches_;  // after singles() their operators are numbered as in place_
   Patterns patterns_;
-  std::set<OperatorSet> seen_;                 // operators of all groups seen so far
-  std::map<OperatorSet, std::size_t> by_ops_;  // candidates_, by their operators
-  std::atomic<bool> ended_ = false;            // the Watch callback stopped the search
-  std::size_t max_plans_ = 0;                  // limit of kinds that are planned, each with any number of tilings
+  std::set<OperatorSet> seen_;       // operators of all groups seen so far
+  std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
+  std::size_t max_plans_ = 0;        // limit of kinds that are planned, each with any number of tilings
   Choice choice_;
 };
 
@@ -289,9 +285,7 @@ class Choosing : GrownCandidates {
   void ban_one(const std::vector<std::size_t>& way) {
     std::optional<std::size_t> worst;
     double min_cost = never;
-    const Waiting w = waiting(way);
-    for (std::size_t n : w.waits.circle()) {
-      const std::size_t c = w.nodes[n];
+    for (std::size_t c : waiting(way).circle()) {
       if (candidates_[c].list.size() == 1) continue;
       candidates_[c].banned = true;
       const double cost = cover().cost;
@@ -350,7 +344,7 @@ class Choosing : GrownCandidates {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned || c.list.size() == 1) continue;
       c.kind->planned = true, c.kind->us = never;
-      c.kind->why = std::string("others were planned before it");
+      c.kind->refusal = {"others were planned before it"};
     }
     if (!ended_)
       choice_.limits.push_back(
@@ -404,11 +398,11 @@ class Choosing : GrownCandidates {
   std::string reason(const Candidate& a, const Candidate& b) const {
     OperatorSet both = a.ops;
     both.add(b.ops);
-    const auto found = by_ops_.find(both);
-    if (found != by_ops_.end() && candidates_[found->second].us() != never)
-      return fmt::format("{:.1f} us together, {:.1f} us in two", candidates_[found->second].us(), a.us() + b.us());
+    const auto found = std::ranges::find(candidates_, both, &Candidate::ops);
+    if (found != candidates_.end() && found->us() != never)
+      return fmt::format("{:.1f} us together, {:.1f} us in two", found->us(), a.us() + b.us());
     if (!is_convex(both, order_)) return "others come between";
-    return kinds_.reason(both.list(), found != by_ops_.end());
+    return kinds_.reason(both.list(), found != candidates_.end());
   }
   /// Returns the name of the last tensor that the group computes.
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }

@@ -5,7 +5,6 @@
 #include "candidate/expected_time.hpp"
 #include "cost/better.hpp"
 #include "fuse/choose.hpp"
-#include "fuse/levels.hpp"
 #include "rewrite/roundings.hpp"
 #include "tiling/choose_tilings.hpp"
 
@@ -50,16 +49,13 @@ FusedVariant decomposed_way(const graph::KernelGraph& g, const target::Target& t
   }
 }
 
-/// What a graph costs with the tilings that the planner chooses, and the plans that the verifier rejected.
-struct TriedGraph {
-  cost::WayCost cost;
-  kernel::Rejections rejected{};
-};
-
-TriedGraph tiled(const graph::KernelGraph& g, const target::Target& target) {
+/// Returns what a graph costs with the tilings that the planner chooses. Adds the plans that the verifier rejected to
+/// `rejected`.
+cost::WayCost tiled(const graph::KernelGraph& g, const target::Target& target, kernel::Rejections& rejected) {
   const tiling::Tiled t =
       tiling::choose_tilings(g, target, {.tiles = plan::TilingPolicy::automatic, .registers_proved = false});
-  return {{.us = t.cost.us, .launches = t.plan.kernels.size(), .workspace = t.plan.device.total}, t.plan.rejected};
+  kernel::add(rejected, t.plan.rejected);
+  return {.us = t.cost.us, .launches = t.plan.kernels.size(), .workspace = t.plan.device.total};
 }
 
 /// Returns `way`, the only available variant, with a note that says why the variant `other` is not available.
@@ -96,19 +92,19 @@ Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Cu
   if (!kept.taken && !decomposed.taken) candidate::raise(kept.not_taken);
   if (!kept.taken) return instead(std::move(decomposed), "decomposed", kept);
   if (!decomposed.taken) return instead(std::move(kept), "kept", decomposed);
-  const auto words = [](const TriedGraph& t) {
-    return fmt::format("{:.1f} us in {} kernel{}", t.cost.us, t.cost.launches, t.cost.launches == 1 ? "" : "s");
+  const auto words = [](const cost::WayCost& way) {
+    return fmt::format("{:.1f} us in {} kernel{}", way.us, way.launches, way.launches == 1 ? "" : "s");
   };
-  const TriedGraph whole = tiled(kept.taken->graph, target), parts = tiled(decomposed.taken->graph, target);
+  kernel::Rejections rejected = kept.taken->rejected;
+  kernel::add(rejected, decomposed.taken->rejected);
+  const cost::WayCost whole = tiled(kept.taken->graph, target, rejected),
+                      parts = tiled(decomposed.taken->graph, target, rejected);
   // As one kernel the decomposed variant is taken if the times differ by what means nothing: on an H200 such kernels were
   // faster (docs/explanation/retiling.md).
   const target::Costs::Search& costs = target.costs.search;
-  cost::WayCost to_beat = whole.cost;
-  if (parts.cost.launches == 1) to_beat.us *= 1 + costs.tie;
-  const bool is_better = cost::better(parts.cost, to_beat, costs);
-  kernel::Rejections rejected = kept.taken->rejected;
-  for (const kernel::Rejections& of : {decomposed.taken->rejected, whole.rejected, parts.rejected})
-    kernel::add(rejected, of);
+  cost::WayCost to_beat = whole;
+  if (parts.launches == 1) to_beat.us *= 1 + costs.tie;
+  const bool is_better = cost::better(parts, to_beat, costs);
   Optimized& taken = is_better ? *decomposed.taken : *kept.taken;
   taken.rejected = std::move(rejected);
   taken.notes.push_back(

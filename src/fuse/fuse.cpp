@@ -5,13 +5,13 @@
 #include "cost/better.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/declared.hpp"
-#include "fuse/levels.hpp"
 #include "fuse/separate.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
 #include "retile/retile.hpp"
+#include "rewrite/measure.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
@@ -63,16 +63,12 @@ Optimized optimized(const graph::KernelGraph& g, const Choice& choice, const tar
   return o;
 }
 
-/// Returns the choice with group number `at` replaced by a group for each of its operators.
-Choice without(const graph::KernelGraph& g, const Choice& c, std::size_t at, const target::Target& target,
-               candidate::CostCache& known) {
-  Choice r{.work = c.work, .notes = c.notes, .limits = c.limits};
-  for (std::size_t i = 0; i < c.groups.size(); ++i)
-    if (i != at)
-      r.groups.push_back(c.groups[i]);
-    else
-      for (int op : c.groups[i].ops) r.groups.push_back(separated(g, op, target, known));
-  return r;
+/// Replaces group number `at` by a group for each of its operators.
+void split(const graph::KernelGraph& g, std::vector<Group>& groups, std::size_t at, const target::Target& target,
+           candidate::CostCache& known) {
+  std::vector<Group> parts;
+  for (int op : groups[at].ops) parts.push_back(separated(g, op, target, known));
+  groups.insert(groups.erase(groups.begin() + at), parts.begin(), parts.end());
 }
 
 /// Returns what the kernels of a choice cost together.
@@ -86,6 +82,13 @@ cost::WayCost cost(const Choice& c) {
 }
 
 }  // namespace
+
+bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known) {
+  std::vector<std::string> faults;
+  const bool changed = rewrite::rewrite(level, g, watch, faults);
+  for (const std::string& why : faults) known.drop(Rejected(why));
+  return changed;
+}
 
 Optimized optimize(const graph::KernelGraph& g, const target::Target& target) {
   candidate::CostCache known;
@@ -121,7 +124,7 @@ Optimized optimize(const graph::KernelGraph& given, const target::Target& target
       if (choice.groups[i].ops.size() > 1) last = i;
     if (last == choice.groups.size()) candidate::raise(refusal);
     notes.push_back(fmt::format("{} is split again: {}", name_of(g, choice.groups[last].ops), refusal.why));
-    choice = without(g, choice, last, target, known);
+    split(g, choice.groups, last, target, known);
     o = optimized(g, choice, target);
   }
   if (declared) {

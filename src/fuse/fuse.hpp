@@ -15,6 +15,7 @@
 #include "fuse/choose.hpp"
 #include "kernel/rejections.hpp"
 #include "rewrite/graph_words.hpp"
+#include "rules/rule.hpp"
 #include "target/target.hpp"
 
 namespace zellige::fuse {
@@ -40,6 +41,10 @@ struct Optimized {
   kernel::Rejections rejected{};      // the verifier's messages on plans that were not used
   bool decomposed = false;            // the input graph's custom operators were decomposed (custom.hpp)
 };
+
+/// Applies the rules of a level to a graph, until none applies or `watch` ends it. Returns whether one has applied. An
+/// application that is taken back (rewrite/measure.hpp) is recorded in `known`, like a rejected plan: a fault of ours.
+bool apply(rules::Level, graph::KernelGraph&, const rewrite::Watch&, candidate::CostCache& known);
 
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
 /// planned, and Rejected if the verifier rejects its plan. `known`: costs for this target, to which new ones are added.

@@ -12,7 +12,9 @@ namespace zellige::fuse {
 /// A set of operators, as a bit set.
 class OperatorSet {
  public:
-  explicit OperatorSet(std::size_t size = 0) : words_((size + 63) / 64) {}
+  explicit OperatorSet(std::size_t size = 0, const std::vector<int>& operators = {}) : words_((size + 63) / 64) {
+    for (int i : operators) add(i);
+  }
   void add(int i) { words_[word(i)] |= bit(i); }
   void add(const OperatorSet& s) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= s.words_[w];

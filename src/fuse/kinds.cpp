@@ -35,39 +35,27 @@ std::vector<std::shared_ptr<GroupKind>> Kinds::of(const std::vector<std::vector<
 }
 
 void Kinds::find_kernels(GroupKind& kind) const {
-  kind.kernels = candidate::kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+  kind.kernels = candidate::kernels_of(kind.first.graph, kind.first.ops, target_, kind.refusal.why);
   if (!kind.kernels.empty()) kind.us = kind.kernels[0].us * target_.costs.search.hopeful;
   kind.kernels.resize(std::min(kind.kernels.size(), max_tilings));
   kind.kernels.shrink_to_fit();
 }
 
-void Kinds::plan(GroupKind& kind) const {
-  kind.planned = true;
-  candidate::NoPlan refusal;
-  kind.us = never;
+void Kinds::plan(GroupKind& kind, PlansOfKind plans) const {
+  kind.planned = true, kind.us = never;
   double smallest = never;
   const target::Costs::Search& search = target_.costs.search;
   const auto counts_as = [&](double us, std::size_t launches) {
     return cost::counts_as({.us = us, .launches = launches}, search);
   };
-  for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
+  for (std::size_t k = 0; k < kind.kernels.size() && (plans == PlansOfKind::all || kind.us == never); ++k) {
     const candidate::GroupKernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
     if (counts_as(kernel.us * search.hopeful, launches) > smallest) continue;
-    const auto us = candidate::planned_us(kind.first.graph, kernel, target_, costs_, refusal);
+    const auto us = candidate::planned_us(kind.first.graph, kernel, target_, costs_, kind.refusal);
     if (const double all = us ? counts_as(*us, launches) : never; all < smallest)
       smallest = all, kind.us = *us, kind.best = k;
   }
-  if (kind.us == never) kind.why = kind.kernels.empty() ? kind.why : refusal.why, kind.rejected = refusal.rejected;
-}
-
-void Kinds::plan_first(GroupKind& kind) const {
-  kind.planned = true, kind.us = never;
-  candidate::NoPlan refusal{kind.why};
-  for (std::size_t k = 0; k < kind.kernels.size() && kind.us == never; ++k)
-    if (const auto us = candidate::planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal))
-      kind.us = *us, kind.best = k;
-  if (kind.us == never) kind.why = refusal.why, kind.rejected = refusal.rejected;
 }
 
 candidate::GroupKernel Kinds::kernel(const GroupKind& kind, const std::vector<int>& ops) const {
@@ -77,10 +65,11 @@ candidate::GroupKernel Kinds::kernel(const GroupKind& kind, const std::vector<in
 std::string Kinds::reason(const std::vector<int>& ops, bool plan_it) const {
   GroupKind kind{excerpts_.of(ops), {}};
   find_kernels(kind);
-  if (kind.kernels.empty()) return kind.why;
+  if (kind.kernels.empty()) return kind.refusal.why;
   const double estimated = kind.kernels[0].us;
   if (plan_it) plan(kind);
-  return kind.planned && kind.us == never ? kind.why : fmt::format("{:.1f} us together, by estimate", estimated);
+  return kind.planned && kind.us == never ? kind.refusal.why
+                                          : fmt::format("{:.1f} us together, by estimate", estimated);
 }
 
 }  // namespace zellige::fuse

@@ -3,7 +3,7 @@
 //
 //   Kinds kinds(graph, target, costs);
 //   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, if {7, 8} repeats {4, 5}
-//   of[0]->us                         // the estimated time, or `never` if no kernel computes the group (see `why`)
+//   of[0]->us                         // the estimated time, or `never` if no kernel computes the group (see `refusal`)
 //   kinds.plan(*of[0]);               // of[0]->us is now the expected time of the cheapest plan
 //   kinds.kernel(*of[0], {7, 8})      // the kernel for operators 7 and 8 of `graph`
 #pragma once
@@ -29,11 +29,13 @@ struct GroupKind {
   // Expected time in microseconds, of sketches until the kind is planned; never: no kernel.
   double us = never;
   bool planned = false;
-  std::string why{};      // why there is no kernel or plan
-  bool rejected = false;  // the verifier rejected its last plan
+  candidate::NoPlan refusal{};  // why there is no kernel or plan
   /// Returns the number of launches of the cheapest kernel.
   std::size_t launches() const { return kernels[best].parts.size(); }
 };
+
+/// Which kernels of a kind are planned.
+enum class PlansOfKind : bool { all, up_to_first };
 
 /// All kinds of one graph, for one target.
 class Kinds {
@@ -44,12 +46,10 @@ class Kinds {
   /// ascending. The kernels of new kinds are found in parallel.
   std::vector<std::shared_ptr<GroupKind>> of(const std::vector<std::vector<int>>& groups);
   std::size_t count() const { return kinds_.size(); }
-  /// Plans the kernels of a kind. Sets its `best` to the index of the cheapest kernel and `us` to the expected time of
-  /// that. If no kernel can be planned, sets `us` to `never` (infinity) and `why` to the reason.
-  void plan(GroupKind&) const;
-  /// Plans the kernels of a kind in order of estimated time, up to the first that can be planned, and sets its `best` and
-  /// `us`, or `us` to `never` and `why` and `rejected` to the reason.
-  void plan_first(GroupKind&) const;
+  /// Plans the kernels of a kind, in order of estimated time. Sets its `best` to the index of the cheapest kernel and `us`
+  /// to the expected time of that. If no kernel can be planned, sets `us` to `never` (infinity) and `refusal` to the reason.
+  /// With PlansOfKind::up_to_first, ends with the first kernel that can be planned.
+  void plan(GroupKind&, PlansOfKind = PlansOfKind::all) const;
   /// Returns the cheapest kernel of a planned kind, translated to the operators `ops`, a group of that kind.
   candidate::GroupKernel kernel(const GroupKind&, const std::vector<int>& ops) const;
   /// Returns the words of a note about fusing the operators `ops`: the estimated time of one kernel that computes them

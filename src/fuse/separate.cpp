@@ -13,11 +13,11 @@ namespace zellige::fuse {
 
 namespace {
 
-/// Returns the group of an operator of a kind that plan_first() has planned. Throws if it has no kernel.
+/// Returns the group of an operator of a kind that is planned. Throws if it has no kernel.
 Group of_kind(const graph::KernelGraph& g, int op, const Kinds& kinds, const GroupKind& kind) {
   if (kind.us == never)
-    candidate::raise(
-        {fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.why), kind.rejected});
+    candidate::raise({fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.refusal.why),
+                      kind.refusal.rejected});
   return {{op}, {kinds.kernel(kind, {op})}, kind.us};
 }
 
@@ -27,7 +27,7 @@ Group separated(const graph::KernelGraph& g, int op, const target::Target& targe
   if (!candidate::computes(g, op)) return {{op}, {}, 0};
   Kinds kinds(g, target, known);
   const std::shared_ptr<GroupKind> kind = kinds.of({{op}})[0];
-  kinds.plan_first(*kind);
+  kinds.plan(*kind, PlansOfKind::up_to_first);
   return of_kind(g, op, kinds, *kind);
 }
 
@@ -47,7 +47,7 @@ graph::KernelGraph separate(const graph::KernelGraph& g, const target::Target& t
   std::set<GroupKind*> distinct;
   for (const auto& kind : of) distinct.insert(kind.get());
   const std::vector<GroupKind*> open(distinct.begin(), distinct.end());
-  reference::on_all_cores(open.size(), [&](std::size_t i) { kinds.plan_first(*open[i]); });
+  reference::on_all_cores(open.size(), [&](std::size_t i) { kinds.plan(*open[i], PlansOfKind::up_to_first); });
   std::vector<Group> groups;
   for (int op = 0; op < std::ssize(g.ops); ++op) groups.push_back({{op}, {}, 0});
   for (std::size_t i = 0; i < computed.size(); ++i) groups[computed[i][0]] = of_kind(g, computed[i][0], kinds, *of[i]);

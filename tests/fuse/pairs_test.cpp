@@ -203,7 +203,7 @@ TEST(FuseSlices, AreStoredWhereTheyAreWholeTiles) {
     const std::vector<candidate::GroupKernel> found = candidate::kernels_of(g, ops, target::find("sm_80"), why);
     const auto cut = std::ranges::find_if(found, [](const candidate::GroupKernel& k) {  // 16 rows a block
       return k.parts.size() == 1 && k.parts[0].block->grid.x * k.parts[0].block->grid.y > 1 &&
-             k.parts[0].stored[0][0] + (k.parts[0].stored.size() > 1 ? k.parts[0].stored[1][0] : 0) == 64;
+             k.parts[0].stores[0].shape[0] + (k.parts[0].stores.size() > 1 ? k.parts[0].stores[1].shape[0] : 0) == 64;
     });
     EXPECT_NE(cut, found.end()) << why;
     return cut == found.end() ? 0 : cut->parts[0].stores.size();

@@ -195,7 +195,7 @@ TEST(Laws, PassWhatIsTheSameAfterTheLoop) {
       const double inside = graph::apply(s->kind, s->attributes, tiles),
                    outside = graph::apply(s->kind, s->attributes, given);
       if (h.kind == Kind::squared) {
-        ++same;  // the sum is corrected, not the square: merge.hpp
+        ++same;  // the sum is corrected, not the square: merge.cpp
       } else if (passes) {
         EXPECT_TRUE(near(numbers.value(h, inside), outside))
             << law.name << ": " << graph::name(s->kind) << ", " << seed;

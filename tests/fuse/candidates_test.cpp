@@ -1,9 +1,10 @@
 // The order of dependent pieces, against their dependences.
-#include "fuse/waits.hpp"
+#include "fuse/candidates.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 namespace zellige::fuse {
@@ -16,9 +17,12 @@ struct Pieces {
   std::size_t operators = 0;
 
   Waits waits() const {
-    std::vector<Waits::Piece> pieces;
-    for (std::size_t p = 0; p < ops.size(); ++p) pieces.push_back({&ops[p], &before[p]});
-    return {pieces, operators};
+    std::vector<Candidate> candidates;
+    for (std::size_t p = 0; p < ops.size(); ++p)
+      candidates.push_back({OperatorSet(operators, ops[p]), before[p], ops[p]});
+    std::vector<std::size_t> nodes(ops.size());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    return {candidates, nodes, operators};
   }
   std::size_t piece_of(int op) const {
     for (std::size_t p = 0; p < ops.size(); ++p)
