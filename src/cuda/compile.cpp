@@ -39,26 +39,19 @@ std::vector<std::string> options(const ProgramSource& p, const std::string& comp
   return all;
 }
 
-// Moves a file that the compiler wrote into the cache, and returns its path there.
-fs::path keep(const run::Cache& cache, const run::Key& key, std::string_view suffix, const fs::path& file) {
-  const fs::path kept = cache.store(key, suffix, run::read_whole(file));
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  return kept;
-}
-
 // Returns the object file of what the instrumentation calls, which is the same for all programs.
 fs::path hooks(const std::string& compiler, const fs::path& headers, const run::Cache& cache) {
   run::Key key;
   key.add("cuda hooks").add(compiler).add(headers.string());
   if (const auto hit = cache.find(key, "o")) return *hit;
-  const fs::path source = cache.folder(fs::path("cuda") / key.hex()) / "hooks.cpp", object = cache.scratch("o");
+  const fs::path source = cache.folder(fs::path("cuda") / key.hex()) / "hooks.cpp";
+  const run::Scratch object(cache, "o");
   run::write_whole(source, "#include \"zellige/cuda/hooks.hpp\"\n", 0600);
   const run::Finished done = run::run_process({compiler, "-std=c++20", "-O2", "-fno-builtin", "-w", "-fPIC",
                                                "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I",
-                                               headers.string(), "-c", source.string(), "-o", object.string()});
+                                               headers.string(), "-c", source.string(), "-o", object.path.string()});
   if (done.status != 0) fail("emulate: {} does not compile the emulator's hooks:\n{}", compiler, done.output);
-  return keep(cache, key, "o", object);
+  return cache.store(key, "o", run::read_whole(object.path));
 }
 
 // Throws Error with a compiler's messages.
@@ -91,21 +84,20 @@ CompiledSource compile(const ProgramSource& p, const run::Cache& cache) {
 
   const fs::path folder = cache.folder(fs::path("cuda") / key.hex());
   for (const TranslatedFile& f : files) run::write_whole(folder / f.name, f.text, 0600);
-  const fs::path object = cache.scratch("o"), library = cache.scratch("so");
+  const run::Scratch object(cache, "o"), library(cache, "so");
   std::vector<std::string> command = options(p, compiler);
   command.insert(command.begin(), compiler);
   command.insert(command.end(), {"-I", headers.string(), "-I",
                                  p.source.parent_path().empty() ? "." : p.source.parent_path().string()});
   for (const std::string& f : p.folders) command.insert(command.end(), {"-I", f});
-  command.insert(command.end(), {"-x", "c++", "-c", (folder / files[0].name).string(), "-o", object.string()});
+  command.insert(command.end(), {"-x", "c++", "-c", (folder / files[0].name).string(), "-o", object.path.string()});
   const run::Finished compiled = run::run_process(command);
   if (compiled.status != 0) refuse(p, compiled);
-  const run::Finished linked = run::run_process({compiler, "-shared", "-Wl,-Bsymbolic", object.string(), "-x", "none",
-                                                 hooks(compiler, headers, cache).string(), "-o", library.string()});
-  std::error_code ignored;
-  fs::remove(object, ignored);
+  const run::Finished linked =
+      run::run_process({compiler, "-shared", "-Wl,-Bsymbolic", object.path.string(), "-x", "none",
+                        hooks(compiler, headers, cache).string(), "-o", library.path.string()});
   if (linked.status != 0) refuse(p, linked);
-  return {keep(cache, key, "so", library), names};
+  return {cache.store(key, "so", run::read_whole(library.path)), names};
 }
 
 }  // namespace zellige::cuda

@@ -77,17 +77,6 @@ std::string shortened(const std::string& log) {
   return left ? errors + fmt::format("... and {} errors more\n", left) : errors;
 }
 
-/// A temporary file in the cache, deleted by the destructor.
-struct Scratch {
-  Scratch(const Cache& cache, std::string_view suffix) : path(cache.scratch(suffix)) {}
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  const fs::path path;
-};
-
 /// Returns a path relative to the cache's folder, in which compilers run. So special characters in the cache's path do no
 /// harm, as g++ writes file names unescaped into assembler code, and the path is not in a shared object.
 std::string below(const Cache& cache, const fs::path& file) { return file.lexically_relative(cache.root()).string(); }

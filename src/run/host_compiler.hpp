@@ -18,6 +18,17 @@ struct HostLibrary {
   std::string note;  // what is wrong with an invalid cache entry; else ""
 };
 
+/// A temporary file in the cache, deleted by the destructor.
+struct Scratch {
+  Scratch(const Cache& cache, std::string_view suffix) : path(cache.scratch(suffix)) {}
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  const std::filesystem::path path;
+};
+
 /// Returns the path of the host's C++ compiler ($ZELLIGE_CXX, else g++). Throws Error if there is none; `who` needs it.
 std::string host_compiler(const std::string& who);
 

@@ -100,27 +100,21 @@ ZELLIGE_HOOK void* memset(void* to, int value, unsigned long n) {
 }
 
 // Atomics of C++ in host code (std::atomic, shared_ptr) are performed as they are.
+#define ZELLIGE_FETCH_HOOK(N, T, OPERATION)                                      \
+  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_##OPERATION(volatile T* p, T v, int) { \
+    return __atomic_fetch_##OPERATION(p, v, __ATOMIC_SEQ_CST);                   \
+  }
 #define ZELLIGE_ATOMIC_HOOKS(N, T)                                                                                  \
   ZELLIGE_HOOK T __tsan_atomic##N##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); } \
   ZELLIGE_HOOK void __tsan_atomic##N##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); } \
   ZELLIGE_HOOK T __tsan_atomic##N##_exchange(volatile T* p, T v, int) {                                             \
     return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                             \
   }                                                                                                                 \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_add(volatile T* p, T v, int) {                                            \
-    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                              \
-  }                                                                                                                 \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_sub(volatile T* p, T v, int) {                                            \
-    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                              \
-  }                                                                                                                 \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_and(volatile T* p, T v, int) {                                            \
-    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                              \
-  }                                                                                                                 \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_or(volatile T* p, T v, int) {                                             \
-    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                 \
-  ZELLIGE_HOOK T __tsan_atomic##N##_fetch_xor(volatile T* p, T v, int) {                                            \
-    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                              \
-  }                                                                                                                 \
+  ZELLIGE_FETCH_HOOK(N, T, add)                                                                                     \
+  ZELLIGE_FETCH_HOOK(N, T, sub)                                                                                     \
+  ZELLIGE_FETCH_HOOK(N, T, and)                                                                                     \
+  ZELLIGE_FETCH_HOOK(N, T, or)                                                                                      \
+  ZELLIGE_FETCH_HOOK(N, T, xor)                                                                                     \
   ZELLIGE_HOOK int __tsan_atomic##N##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {          \
     return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                  \
   }                                                                                                                 \
