@@ -13,16 +13,16 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND rows "    {\"${header}\", R\"zellige(${text})zellige\"sv},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT [[
-#include "run/headers.hpp"
+#include "toolchain/headers.hpp"
 
-namespace zellige::run {
+namespace zellige::toolchain {
 namespace {
 using namespace std::string_view_literals;  // their lengths are known without counting
 constexpr Header table[] = {
 @rows@    {"", ""}};
 }
 std::span<const Header> headers() { return {table, std::size(table) - 1}; }
-}  // namespace zellige::run
+}  // namespace zellige::toolchain
 ]])
   return()
 endif()

@@ -3,8 +3,8 @@
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
-#include "run/cache.hpp"
-#include "run/nvrtc.hpp"
+#include "toolchain/cache.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::api {
 
@@ -30,7 +30,7 @@ constexpr std::string_view kind_of_programs = "program";
 
 /// Returns the key of a program among those that are kept.
 std::string key_of(const graph::KernelGraph& graph, const CallOptions& o) {
-  run::Key key;
+  toolchain::Key key;
   key.add(json::to_json(graph)).add(target_of(o).name).add(o.tiling);
   for (const std::string& name : o.compile.constants) key.add(name);
   return key.add(o.compile.fuse ? "fused" : "as given").hex();
@@ -41,7 +41,7 @@ std::string key_of(const graph::KernelGraph& graph, const CallOptions& o) {
 std::string here(const CallOptions& o) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
   const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.compile.tune > 0));
-  if (asks_gpu) run::require_named_nvrtc();
+  if (asks_gpu) toolchain::require_named_nvrtc();
   return asks_gpu ? gpu().target : "";
 }
 
@@ -52,7 +52,7 @@ const target::Target& target_of(const CallOptions& o) {
   return target::find(!o.target.empty() ? o.target : !gpus.empty() ? gpus : "sm_80");
 }
 
-CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const run::Cache& cache) {
+CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const toolchain::Cache& cache) {
   const target::Target& target = target_of(o);
   if (o.compile.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.compile.tune);
   if (o.compile.tune > 0 && here(o).empty())
@@ -67,8 +67,8 @@ CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const ru
 }
 
 std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, const CallOptions& o,
-                                            const run::Cache& cache) {
-  const std::optional<std::string> entry = run::kept(cache, kind_of_programs, key_of(graph, o));
+                                            const toolchain::Cache& cache) {
+  const std::optional<std::string> entry = toolchain::kept(cache, kind_of_programs, key_of(graph, o));
   if (!entry) return std::nullopt;
   try {
     const Json j = Json::from_cbor(*entry);
@@ -83,14 +83,15 @@ std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, con
   }
 }
 
-void keep_program(const graph::KernelGraph& graph, const CallOptions& o, const run::Cache& cache,
+void keep_program(const graph::KernelGraph& graph, const CallOptions& o, const toolchain::Cache& cache,
                   const CompiledProgram& c) {
   const std::vector<std::uint8_t> entry = Json::to_cbor({{"source", c.program.source},
                                                          {"manifest", emit::to_json(c.program.manifest)},
                                                          {"us", c.program.cost.us},
                                                          {"limits", c.limits},
                                                          {"rejected", c.program.plan.rejected}});
-  run::keep(cache, kind_of_programs, key_of(graph, o), {reinterpret_cast<const char*>(entry.data()), entry.size()});
+  toolchain::keep(cache, kind_of_programs, key_of(graph, o),
+                  {reinterpret_cast<const char*>(entry.data()), entry.size()});
 }
 
 }  // namespace zellige::api

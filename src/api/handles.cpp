@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "graph/error.hpp"
-#include "run/cache.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::api::detail {
 namespace {
@@ -125,11 +125,13 @@ constexpr std::string_view kind_of_decisions = "decisions";
 zellige_status zellige_kept(const char* key, char** text) {
   return guarded([&] {
     char*& to = place_for(text, "text");
-    const std::optional<std::string> found = run::kept(run::Cache::standard(), kind_of_decisions, text_at(key, "key"));
+    const std::optional<std::string> found =
+        toolchain::kept(toolchain::Cache::standard(), kind_of_decisions, text_at(key, "key"));
     to = found ? text_copy(*found) : nullptr;
   });
 }
 zellige_status zellige_keep(const char* key, const char* text) {
-  return guarded(
-      [&] { run::keep(run::Cache::standard(), kind_of_decisions, text_at(key, "key"), text_at(text, "text")); });
+  return guarded([&] {
+    toolchain::keep(toolchain::Cache::standard(), kind_of_decisions, text_at(key, "key"), text_at(text, "text"));
+  });
 }

@@ -135,12 +135,12 @@ const run::Device& current_gpu() {
 
 /// The program's modules in one context.
 struct Launcher::Loaded {
-  Loaded(const emit::Manifest& m, const run::Cubin& cubin) : program(m, cubin) {}
+  Loaded(const emit::Manifest& m, const toolchain::Cubin& cubin) : program(m, cubin) {}
   const run::LoadedProgram program;
   bool captured = false;  // used by a CUDA graph, which may be replayed at any time
 };
 
-Launcher::Launcher(const emit::Manifest& m, run::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
+Launcher::Launcher(const emit::Manifest& m, toolchain::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
 
 Launcher::~Launcher() {
   try {

@@ -12,7 +12,7 @@
 
 #include "emit/manifest.hpp"
 #include "run/driver.hpp"
-#include "run/nvrtc.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::api {
 
@@ -38,7 +38,7 @@ const run::Device& current_gpu();
 /// Launches one compiled program on streams of any GPU. Thread-safe.
 class Launcher {
  public:
-  Launcher(const emit::Manifest&, run::Cubin);
+  Launcher(const emit::Manifest&, toolchain::Cubin);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
@@ -61,7 +61,7 @@ class Launcher {
   std::uint64_t workspace(void* context, void* stream, std::uint64_t capture);
 
   const emit::Manifest& manifest_;
-  const run::Cubin cubin_;
+  const toolchain::Cubin cubin_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context
   // key: context, stream, id of the graph capture

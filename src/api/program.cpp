@@ -73,7 +73,7 @@ void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
 /// invalid entry of the kernel cache was ignored, or "" if none was. Throws Fault with the emulator's first
 /// finding, such as a data race, and Error if a row index is out of range.
 std::string run_emulated(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory,
-                         const run::Cache& cache, int workers) {
+                         const toolchain::Cache& cache, int workers) {
   const emit::Manifest& m = p.manifest;
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
@@ -109,7 +109,7 @@ void run_reference(const emit::EmittedProgram& p, const graph::KernelGraph& g, c
 CallableProgram::CallableProgram(const graph::KernelGraph& graph, const CallOptions& options)
     : graph_(graph),
       options_(options),
-      cache_(run::Cache::standard()),
+      cache_(toolchain::Cache::standard()),
       compiled_(made()),
       emitted_(compiled_.program),
       signature_(emitted_.manifest) {
@@ -117,9 +117,9 @@ CallableProgram::CallableProgram(const graph::KernelGraph& graph, const CallOpti
   if (options_.on == On::gpu) launcher();
 }
 
-CallableProgram::CallableProgram(emit::Manifest m, run::Cubin cubin)
+CallableProgram::CallableProgram(emit::Manifest m, toolchain::Cubin cubin)
     : options_({.on = On::gpu}),
-      cache_(run::Cache::standard()),
+      cache_(toolchain::Cache::standard()),
       compiled_{{.source = {}, .plan = {}, .cost = {}, .graph = {}, .manifest = std::move(m)}},
       emitted_(compiled_.program),
       loaded_(std::move(cubin)),
@@ -174,9 +174,10 @@ Launcher& CallableProgram::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
     const emit::Manifest& m = emitted_.manifest;
-    run::Cubin cubin = loaded_.bytes.empty()
-                           ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
-                           : loaded_;
+    toolchain::Cubin cubin =
+        loaded_.bytes.empty()
+            ? toolchain::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
+            : loaded_;
     notes_ = cubin.note;
     launcher_ = std::make_unique<Launcher>(m, std::move(cubin));
   }

@@ -48,7 +48,7 @@ const target::Target& target_of(const CallOptions&);
 
 /// Returns the compiled program of a validated graph. Throws Error if the options, the graph or the machine
 /// do not allow the compilation.
-CompiledProgram compile(graph::KernelGraph graph, const CallOptions&, const run::Cache&);
+CompiledProgram compile(graph::KernelGraph graph, const CallOptions&, const toolchain::Cache&);
 
 // The next two keep planned programs in the user's cache, so that the next process need not plan an equal graph. An entry
 // has what runs: the source code and the manifest, with the estimated time. The plan, its cost in detail and the fused
@@ -57,9 +57,9 @@ CompiledProgram compile(graph::KernelGraph graph, const CallOptions&, const run:
 
 /// Returns the program that this build planned for an equal graph with equal options; nullopt if there is none.
 /// Its plan and graph are empty.
-std::optional<CompiledProgram> kept_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&);
+std::optional<CompiledProgram> kept_program(const graph::KernelGraph&, const CallOptions&, const toolchain::Cache&);
 /// Stores a program in the cache. Does nothing if the cache cannot be written.
-void keep_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&, const CompiledProgram&);
+void keep_program(const graph::KernelGraph&, const CallOptions&, const toolchain::Cache&, const CompiledProgram&);
 
 /// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
 const run::GpuFound& gpu();
@@ -70,7 +70,7 @@ class CallableProgram {
   /// Compiles a graph. For On::gpu, it also compiles the kernels for this machine's GPU.
   CallableProgram(const graph::KernelGraph&, const CallOptions&);
   /// Uses precompiled kernels, with the manifest that describes them. Such a program runs on a GPU only.
-  CallableProgram(emit::Manifest, run::Cubin);
+  CallableProgram(emit::Manifest, toolchain::Cubin);
 
   /// Returns the source code, the manifest and the estimated time. If the program came from the user's cache, the
   /// plan, its cost in detail and the fused graph are empty: see planned().
@@ -108,11 +108,11 @@ class CallableProgram {
 
   const graph::KernelGraph graph_;  // before fusion
   const CallOptions options_;
-  const run::Cache cache_;
+  const toolchain::Cache cache_;
   bool from_cache_ = false;  // compiled_ came from the user's cache, without plan and fused graph
   const CompiledProgram compiled_;
   const emit::EmittedProgram& emitted_;
-  const run::Cubin loaded_;  // empty if the source code is compiled here
+  const toolchain::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
   mutable std::mutex planning_;
   mutable std::unique_ptr<const CompiledProgram> planned_;  // null until planned() plans; guarded by the mutex

@@ -14,10 +14,10 @@
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
-#include "run/headers.hpp"
-#include "run/machine_code.hpp"
-#include "run/nvrtc.hpp"
 #include "target/target.hpp"
+#include "toolchain/headers.hpp"
+#include "toolchain/machine_code.hpp"
+#include "toolchain/nvrtc.hpp"
 
 using namespace zellige;
 using namespace zellige::api;
@@ -82,7 +82,7 @@ std::string text_of(const CallableProgram& program, zellige_text which) {
     case ZELLIGE_SOURCE:
       return p.source;
     case ZELLIGE_STANDALONE:
-      return run::standalone(p.source);
+      return toolchain::standalone(p.source);
     case ZELLIGE_MANIFEST:
       return program.manifest();
     case ZELLIGE_PLAN:
@@ -157,9 +157,9 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
     const std::string text = text_at(manifest, "manifest"), source = graph::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
     emit::Manifest m = emit::parse_manifest(text, source);
-    run::require_belongs(m, code);
-    run::require_even_descriptors(code, m.name);
-    const run::Cubin compiled{.bytes = code, .architecture = m.target};
+    toolchain::require_belongs(m, code);
+    toolchain::require_even_descriptors(code, m.name);
+    const toolchain::Cubin compiled{.bytes = code, .architecture = m.target};
     to = handle_of(std::make_shared<CallableProgram>(std::move(m), compiled));
   });
 }
@@ -169,16 +169,16 @@ zellige_status zellige_manifest_seal(const char* manifest, const char* name, con
     const std::string text = text_at(manifest, "manifest"), source = graph::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
     const emit::Manifest m = emit::unsealed_manifest(text, source);
-    run::require_interfaces(m, code);
-    return emit::sealed(text, source, emit::artefact(run::cubin_name(m), code));
+    toolchain::require_interfaces(m, code);
+    return emit::sealed(text, source, emit::artefact(toolchain::cubin_name(m), code));
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
   return guarded([&] {
     char*& to = place_for(cubin, "cubin");
     std::size_t& size = place_for(bytes, "bytes");
-    const run::Cubin made = run::compile_cubin(text_at(source, "source"), target::find(text_at(target, "target")).name,
-                                               run::Cache::standard());
+    const toolchain::Cubin made = toolchain::compile_cubin(
+        text_at(source, "source"), target::find(text_at(target, "target")).name, toolchain::Cache::standard());
     to = text_copy(made.bytes), size = made.bytes.size();
   });
 }

@@ -1,5 +1,5 @@
 // Implements `zellige cache`: lists or deletes the compiled kernels and plans on disk.
-#include "run/cache.hpp"
+#include "toolchain/cache.hpp"
 
 #include <map>
 
@@ -43,16 +43,16 @@ std::string size(std::uintmax_t bytes) {
 }
 
 int show(const CacheArguments& a) {
-  const run::Cache cache = run::Cache::standard();
-  const std::vector<run::Cache::Entry> entries = cache.entries();
+  const toolchain::Cache cache = toolchain::Cache::standard();
+  const std::vector<toolchain::Cache::Entry> entries = cache.entries();
   CacheSum all;
   std::map<std::string, CacheSum> kinds;
-  for (const run::Cache::Entry& e : entries) {
+  for (const toolchain::Cache::Entry& e : entries) {
     for (CacheSum* sum : {&all, &kinds[e.file.extension().string()]}) ++sum->count, sum->bytes += e.bytes;
     if (a.list) say(stdout, "{:>12}  {}\n", size(e.bytes), e.file.lexically_relative(cache.root()).string());
   }
   if (a.clear) {
-    const run::Cache::Entry cleared = cache.clear();
+    const toolchain::Cache::Entry cleared = cache.clear();
     say(stdout, "{}: {} entries deleted, {}\n", graph::shown(cache.root().string()), all.count, size(cleared.bytes));
     return success;
   }

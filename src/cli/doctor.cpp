@@ -7,7 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "port/report.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -37,7 +37,7 @@ nlohmann::ordered_json json(const std::vector<port::SourceUse>& uses) {
 int doctor(const DoctorArguments& a) {
   const port::Ours ours = port::ours();
   const port::PortReport r =
-      port::report(port::read_source(run::read_whole(a.file)), ours, {a.folders.begin(), a.folders.end()});
+      port::report(port::read_source(system::read_whole(a.file)), ours, {a.folders.begin(), a.folders.end()});
   if (a.json) {
     const nlohmann::ordered_json out = {{"file", a.file},
                                         {"follows", port::followed_version},

@@ -9,8 +9,8 @@
 #include "cli/terminal.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
-#include "run/files.hpp"
 #include "run/outputs.hpp"
+#include "system/files.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -23,9 +23,9 @@ struct EmitArguments {
 int emit(const EmitArguments& a) {
   run::Outputs outputs({a.file}, a.force);
   const emit::EmittedProgram program =
-      ir::compile(run::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file).program;
+      ir::compile(system::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file).program;
   emit::Manifest manifest = program.manifest;
-  run::create_folders(a.folder);
+  system::create_folders(a.folder);
   const std::string stem = (std::filesystem::path(a.folder) / manifest.name).string();
   manifest.artefacts.push_back(emit::artefact(manifest.name + ".cu", program.source));
   outputs.put(stem + ".cu", program.source);

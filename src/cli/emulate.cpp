@@ -40,7 +40,8 @@ int finish(const EmulateArguments& a, int status, std::FILE* out) {
 }
 
 int emulate(const EmulateArguments& a) {
-  const cuda::CompiledSource program = cuda::compile({a.file, a.folders, a.macros, a.standard}, run::Cache::standard());
+  const cuda::CompiledSource program =
+      cuda::compile({a.file, a.folders, a.macros, a.standard}, toolchain::Cache::standard());
   std::FILE* out = stdout;
   if (a.json) {  // the program's own output goes to stderr
     out = fdopen(dup(STDOUT_FILENO), "w");

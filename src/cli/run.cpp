@@ -16,11 +16,11 @@
 #include "cli/terminal.hpp"
 #include "ir/ir.hpp"
 #include "run/dump.hpp"
-#include "run/files.hpp"
-#include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
-#include "run/process.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
 #include "target/target.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -63,14 +63,14 @@ run::RunOptions options(const RunArguments& a) {
   o.compile.inputs = input_files(a.inputs);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {
-    run::require_named_nvrtc();
+    toolchain::require_named_nvrtc();
     gpu = run::find_gpu();
   }
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
   const bool on_gpu = a.on == "gpu" || (a.on == "auto" && !gpu.target.empty());
   o.on = on_gpu ? run::Machine::gpu : a.on == "reference" ? run::Machine::reference : run::Machine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
-  if (!a.ir.empty()) o.program = std::make_shared<ir::ReadProgram>(ir::compile(run::read_whole(a.ir), a.ir));
+  if (!a.ir.empty()) o.program = std::make_shared<ir::ReadProgram>(ir::compile(system::read_whole(a.ir), a.ir));
   o.target = o.program           ? o.program->program.manifest.target
              : !a.target.empty() ? a.target
              : on_gpu            ? gpu.target
@@ -101,7 +101,7 @@ run::RunResult empty_result(const Job& job, const run::RunOptions& o) {
 
 // Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
 // and the loader's message.
-run::RunResult result(const Job& job, run::RunOptions o, const run::Cache& cache) {
+run::RunResult result(const Job& job, run::RunOptions o, const toolchain::Cache& cache) {
   run::RunResult r = empty_result(job, o);
   if (job.loaded.error.empty()) {
     o.dump = job.dump;
@@ -116,7 +116,7 @@ run::RunResult result(const Job& job, run::RunOptions o, const run::Cache& cache
 
 // Returns the result of a graph whose process ended without a result. The status is wrong if a signal such as
 // SIGSEGV ended the process, which a kernel on the emulator may cause; otherwise it is failed.
-run::RunResult crashed(const Job& job, const run::RunOptions& o, const run::JobEnd& end) {
+run::RunResult crashed(const Job& job, const run::RunOptions& o, const system::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
   r.status = std::ranges::count(of_kernels, end.signal) ? run::Status::wrong : run::Status::failed;
@@ -130,7 +130,7 @@ run::RunResult crashed(const Job& job, const run::RunOptions& o, const run::JobE
 void choose_folder(Job& job, const std::string& root, std::map<std::string, std::string>& owners) {
   if (root.empty() || !job.loaded.error.empty()) return;
   const std::string name = run::file_name(job.loaded.name);
-  const auto [at, first] = owners.emplace(run::folded(name), fmt::format("{}[{}]", job.file, job.index));
+  const auto [at, first] = owners.emplace(system::folded(name), fmt::format("{}[{}]", job.file, job.index));
   job.dump = (std::filesystem::path(root) / name).string();
   if (!first)
     job.loaded.error = fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
@@ -158,9 +158,9 @@ int run(const RunArguments& a) {
   o.outputs = &outputs;
   Jobs jobs(a.files, a.index, a.all);
   run::Report report(outputs, a.json);
-  const run::Cache cache = a.no_cache ? run::Cache::temporary() : run::Cache::standard();
+  const toolchain::Cache cache = a.no_cache ? toolchain::Cache::temporary() : toolchain::Cache::standard();
   if (a.no_cache) setenv("CUDA_CACHE_DISABLE", "1", 1);  // NVRTC has a cache of its own if there is a driver
-  if (!a.dump.empty()) run::create_folders(a.dump);
+  if (!a.dump.empty()) system::create_folders(a.dump);
   std::map<std::string, std::string> folders;
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -172,7 +172,7 @@ int run(const RunArguments& a) {
   std::map<int, Job> running;
   int started = 0;
   ProgressLine progress;
-  auto next = [&](int i) -> run::PooledWork {
+  auto next = [&](int i) -> system::PooledWork {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
     choose_folder(*job, a.dump, folders);
@@ -184,7 +184,7 @@ int run(const RunArguments& a) {
       return run::to_json(result(kept, mine, cache));
     };
   };
-  auto ended = [&](int i, const run::JobEnd& end) {
+  auto ended = [&](int i, const system::JobEnd& end) {
     const Job& job = running.at(i);
     const run::RunResult r = end.crash.empty() ? run::parse_result(end.result) : crashed(job, o, end);
     running.erase(i);
@@ -199,7 +199,7 @@ int run(const RunArguments& a) {
     const std::string graph = i < 0 ? "" : running.at(i).loaded.name;
     progress.show(tally.all().graphs, started, progress_text(graph, phase, tally.all()));
   };
-  run::run_jobs(next, width, ended, idle);
+  system::run_jobs(next, width, ended, idle);
   progress.clear();
   const Tally::Row& all = tally.all();
   if (all.graphs > 1) say(stdout, "\n{}", tally.text());

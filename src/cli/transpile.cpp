@@ -12,13 +12,13 @@
 #include "emit/host_text.hpp"
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
-#include "run/files.hpp"
-#include "run/headers.hpp"
-#include "run/host_compiler.hpp"
-#include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
+#include "system/files.hpp"
 #include "target/target.hpp"
+#include "toolchain/headers.hpp"
+#include "toolchain/host_compiler.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -58,14 +58,14 @@ std::vector<std::string> write(const TranspileArguments& a, const emit::EmittedP
     outputs.put(paths.emplace_back(stem + ending), content);
     manifest.artefacts.push_back(emit::artefact(manifest.name + ending, content));
   };
-  const run::Cache cache = run::Cache::standard();
+  const toolchain::Cache cache = toolchain::Cache::standard();
   if (asked("cu")) put(".cu", program.source + (asked("h") ? emit::cuda_definition(program.manifest) : ""));
   if (asked("h")) put(".h", emit::c_header(program.manifest));
   if (asked("cubin") || asked("so")) {
-    const run::Cubin cubin = run::compile_cubin(program.source, program.manifest.target, cache);
-    manifest.nvrtc = run::nvrtc_version();
+    const toolchain::Cubin cubin = toolchain::compile_cubin(program.source, program.manifest.target, cache);
+    manifest.nvrtc = toolchain::nvrtc_version();
     if (asked("cubin")) put(".cubin", cubin.bytes);
-    if (asked("so")) put(".so", run::shared_object(program.manifest, cubin.bytes, cache));
+    if (asked("so")) put(".so", toolchain::shared_object(program.manifest, cubin.bytes, cache));
   }
   if (asked("ir")) put(".ir", ir::print(program));
   put(".manifest.json", emit::to_json(manifest));
@@ -88,9 +88,9 @@ int transpile(const TranspileArguments& a) {
   progress.clear();
   emit::EmittedProgram& program = made.program;
   tell(graph.name, program.plan.rejected);
-  if (a.one_file) program.source = run::standalone(program.source);
+  if (a.one_file) program.source = toolchain::standalone(program.source);
 
-  run::create_folders(a.folder);
+  system::create_folders(a.folder);
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
     for (const std::string& note : made.fused.notes) say(stdout, "{}\n", note);

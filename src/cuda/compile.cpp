@@ -5,10 +5,10 @@
 #include "cuda/program.hpp"
 #include "cuda/sources.hpp"
 #include "graph/error.hpp"
-#include "run/files.hpp"
-#include "run/headers.hpp"
-#include "run/host_compiler.hpp"
-#include "run/process.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
+#include "toolchain/headers.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige::cuda {
 
@@ -40,22 +40,22 @@ std::vector<std::string> options(const ProgramSource& p, const std::string& comp
 }
 
 // Returns the object file of what the instrumentation calls, which is the same for all programs.
-fs::path hooks(const std::string& compiler, const fs::path& headers, const run::Cache& cache) {
-  run::Key key;
+fs::path hooks(const std::string& compiler, const fs::path& headers, const toolchain::Cache& cache) {
+  toolchain::Key key;
   key.add("cuda hooks").add(compiler).add(headers.string());
   if (const auto hit = cache.find(key, "o")) return *hit;
   const fs::path source = cache.folder(fs::path("cuda") / key.hex()) / "hooks.cpp";
-  const run::Scratch object(cache, "o");
-  run::write_whole(source, "#include \"zellige/cuda/hooks.hpp\"\n", 0600);
-  const run::Finished done = run::run_process({compiler, "-std=c++20", "-O2", "-fno-builtin", "-w", "-fPIC",
-                                               "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I",
-                                               headers.string(), "-c", source.string(), "-o", object.path.string()});
+  const toolchain::Scratch object(cache, "o");
+  system::write_whole(source, "#include \"zellige/cuda/hooks.hpp\"\n", 0600);
+  const system::Finished done = system::run_process(
+      {compiler, "-std=c++20", "-O2", "-fno-builtin", "-w", "-fPIC", "-fno-omit-frame-pointer",
+       "-fno-optimize-sibling-calls", "-I", headers.string(), "-c", source.string(), "-o", object.path.string()});
   if (done.status != 0) fail("emulate: {} does not compile the emulator's hooks:\n{}", compiler, done.output);
-  return cache.store(key, "o", run::read_whole(object.path));
+  return cache.store(key, "o", system::read_whole(object.path));
 }
 
 // Throws Error with a compiler's messages.
-[[noreturn]] void refuse(const ProgramSource& p, const run::Finished& finished) {
+[[noreturn]] void refuse(const ProgramSource& p, const system::Finished& finished) {
   const std::string& log = finished.output;
   if (const std::size_t at = log.find("fatal error: "); at != log.npos && log.find("No such file", at) != log.npos) {
     const std::size_t line = log.rfind('\n', at) == log.npos ? 0 : log.rfind('\n', at) + 1;
@@ -63,17 +63,17 @@ fs::path hooks(const std::string& compiler, const fs::path& headers, const run::
     fail("{}#include of {}: the emulator has no such header; -I names the folders of yours",
          log.substr(line, at - line), name);
   }
-  fail("emulate: the compiler refuses {} ({}):\n{}", p.source.string(), run::ended(finished.status),
+  fail("emulate: the compiler refuses {} ({}):\n{}", p.source.string(), system::ended(finished.status),
        log.size() > 4000 ? log.substr(0, 4000) + "..." : log);
 }
 
 }  // namespace
 
-CompiledSource compile(const ProgramSource& p, const run::Cache& cache) {
-  const std::string compiler = run::host_compiler("emulate");
+CompiledSource compile(const ProgramSource& p, const toolchain::Cache& cache) {
+  const std::string compiler = toolchain::host_compiler("emulate");
   const std::vector<TranslatedFile> files = translate(p.source, p.folders);
-  const fs::path headers = run::header_folder(cache);
-  run::Key key;
+  const fs::path headers = toolchain::header_folder(cache);
+  toolchain::Key key;
   key.add("cuda").add(compiler).add(headers.string());
   for (const std::string& o : options(p, compiler)) key.add(o);
   for (const std::string& f : p.folders) key.add(f);
@@ -83,21 +83,21 @@ CompiledSource compile(const ProgramSource& p, const run::Cache& cache) {
   if (const auto hit = cache.find(key, "so")) return {*hit, names};
 
   const fs::path folder = cache.folder(fs::path("cuda") / key.hex());
-  for (const TranslatedFile& f : files) run::write_whole(folder / f.name, f.text, 0600);
-  const run::Scratch object(cache, "o"), library(cache, "so");
+  for (const TranslatedFile& f : files) system::write_whole(folder / f.name, f.text, 0600);
+  const toolchain::Scratch object(cache, "o"), library(cache, "so");
   std::vector<std::string> command = options(p, compiler);
   command.insert(command.begin(), compiler);
   command.insert(command.end(), {"-I", headers.string(), "-I",
                                  p.source.parent_path().empty() ? "." : p.source.parent_path().string()});
   for (const std::string& f : p.folders) command.insert(command.end(), {"-I", f});
   command.insert(command.end(), {"-x", "c++", "-c", (folder / files[0].name).string(), "-o", object.path.string()});
-  const run::Finished compiled = run::run_process(command);
+  const system::Finished compiled = system::run_process(command);
   if (compiled.status != 0) refuse(p, compiled);
-  const run::Finished linked =
-      run::run_process({compiler, "-shared", "-Wl,-Bsymbolic", object.path.string(), "-x", "none",
-                        hooks(compiler, headers, cache).string(), "-o", library.path.string()});
+  const system::Finished linked =
+      system::run_process({compiler, "-shared", "-Wl,-Bsymbolic", object.path.string(), "-x", "none",
+                           hooks(compiler, headers, cache).string(), "-o", library.path.string()});
   if (linked.status != 0) refuse(p, linked);
-  return {cache.store(key, "so", run::read_whole(library.path)), names};
+  return {cache.store(key, "so", system::read_whole(library.path)), names};
 }
 
 }  // namespace zellige::cuda

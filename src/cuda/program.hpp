@@ -1,6 +1,6 @@
 // Compiles a CUDA program for the CPU and runs it on the emulator.
 //
-//   const CompiledSource program = compile({.source = "add.cu"}, run::Cache::standard());
+//   const CompiledSource program = compile({.source = "add.cu"}, toolchain::Cache::standard());
 //   run_program(program, {"add.cu", "1024"}, {}, [](int status) { return status; });   // does not return
 #pragma once
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda/session.hpp"
-#include "run/cache.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::cuda {
 
@@ -28,7 +28,7 @@ struct CompiledSource {
 };
 
 /// Compiles a program, or finds it in the cache. Throws Error if it cannot be compiled, with the compiler's messages.
-CompiledSource compile(const ProgramSource&, const run::Cache&);
+CompiledSource compile(const ProgramSource&, const toolchain::Cache&);
 
 /// Runs the program's main with arguments, in this process, and ends the process with the exit status that `ended`
 /// returns of the program's. `ended` is called when main has returned, or when the program calls exit().

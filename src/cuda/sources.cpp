@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cuda/rewrite.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace zellige::cuda {
 
@@ -51,7 +51,7 @@ class Translation {
     const std::string name = std::to_string(index) + "_" + file.filename().string();
     names_[key] = name;
     files.push_back({name, file.string(), ""});
-    Rewritten r = rewrite(run::read_whole(file), file.string());
+    Rewritten r = rewrite(system::read_whole(file), file.string());
     std::ranges::reverse(r.includes);
     std::vector<std::pair<SourceInclude, std::string>> changed;
     for (const SourceInclude& i : r.includes) {

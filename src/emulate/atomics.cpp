@@ -12,10 +12,10 @@ namespace {
 std::mutex performing;  // blocks on several workers perform atomics on the same memory
 
 // Orders what another thread of the block has released before what the thread does from now on.
-void hear_arrival(Fiber& f, const Arrival& x) {
+void hear_arrival(Fiber& f, const shadow::Arrival& x) {
   Block& b = *f.home;
-  Clock told;
-  told.clear(max_agents);
+  shadow::Clock told;
+  told.clear(shadow::max_agents);
   for (unsigned w = 0; w < x.times.size(); ++w) told.time[b.first_warp + w] = x.times[w];
   std::uint32_t& own = told.time[b.first_warp + x.thread / 32u];
   own = std::max(own, x.epoch);
@@ -24,16 +24,16 @@ void hear_arrival(Fiber& f, const Arrival& x) {
 
 // Takes part in the order that atomics of fenced threads give: acquires what the others have released at these bytes,
 // and releases what the thread's own last fence covers.
-void synchronize(Fiber& f, std::vector<Arrival>& all, Site site) {
+void synchronize(Fiber& f, std::vector<shadow::Arrival>& all, Site site) {
   Block& b = *f.home;
   std::size_t state = all.size();  // of the list, to acquire it once
   bool others = false;
-  for (const Arrival& x : all) {
+  for (const shadow::Arrival& x : all) {
     state = state * 31 + x.epoch * 1024 + x.thread;
     others |= x.block != b.linear;
   }
   if (f.acquired_at != &all || f.acquired_count != state) {
-    for (const Arrival& x : all)
+    for (const shadow::Arrival& x : all)
       if (x.block == b.linear && x.thread != f.index) hear_arrival(f, x);
     if (others) {
       start_epoch(f);
@@ -44,14 +44,14 @@ void synchronize(Fiber& f, std::vector<Arrival>& all, Site site) {
   }
   if (!f.released) return;
   const auto mine = std::ranges::find_if(
-      all, [&](const Arrival& x) { return x.block == f.released->block && x.thread == f.released->thread; });
+      all, [&](const shadow::Arrival& x) { return x.block == f.released->block && x.thread == f.released->thread; });
   if (mine == all.end())
     all.push_back(*f.released);
   else
     *mine = *f.released;
 }
 
-void synchronize(Fiber& f, std::map<std::size_t, std::vector<Arrival>>& arrivals, std::size_t at, Site site) {
+void synchronize(Fiber& f, std::map<std::size_t, std::vector<shadow::Arrival>>& arrivals, std::size_t at, Site site) {
   const auto found = arrivals.find(at);
   if (found != arrivals.end() || f.released)
     synchronize(f, found != arrivals.end() ? found->second : arrivals[at], site);
@@ -61,8 +61,8 @@ void check_shared(Fiber& f, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = *static_cast<Block*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - there.memory);
   if (&there == &b) synchronize(f, b.shared_arrivals, at, site);
-  const Actor a = b.actor(f, site.address);
-  const Clash c = there.shadow.add(at, bytes, a);
+  const shadow::Actor a = b.actor(f, site.address);
+  const shadow::Clash c = there.shadow.add(at, bytes, a);
   there.additions.add(at, bytes, a);
   if (c) clash(f, f.index, p, bytes, "updates atomically", site, c);
 }
@@ -72,14 +72,14 @@ void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && std::memchr(state.flags + at, 0, bytes))
-    clash(f, f.index, p, bytes, "updates atomically", site, {Clash::What::unwritten});
+    clash(f, f.index, p, bytes, "updates atomically", site, {shadow::Clash::What::unwritten});
   if (!known(f).time[b.cluster.previous]) early(f, p, bytes, true, site);
   if (!state.races) return;
   {
     const std::lock_guard lock(state.races->arrivals.mutex);
     synchronize(f, state.races->arrivals.at, at, site);
   }
-  if (const Clash c = state.races->add(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear), 0))
+  if (const shadow::Clash c = state.races->add(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear), 0))
     clash_of_global(f, p, bytes, "updates atomically", site, c);
 }
 
@@ -120,11 +120,11 @@ void relaxed_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
     spin(f, p.p, site);
 }
 
-Arrival released_by(const Fiber& f, Site site) {
+shadow::Arrival released_by(const Fiber& f, Site site) {
   Block& b = *f.home;
   start_epoch(f);
-  const Actor a = b.actor(f, site.address);
-  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), a.epoch, {}, {}, {}};
+  const shadow::Actor a = b.actor(f, site.address);
+  shadow::Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), a.epoch, {}, {}, {}};
   for (unsigned i = 0; i < b.warp_count(); ++i) {
     const unsigned other = b.first_warp + i;
     mine.times.push_back(a.observed(other));
@@ -135,7 +135,7 @@ Arrival released_by(const Fiber& f, Site site) {
 }
 
 void thread_fence(Fiber& f, bool of_block) {
-  auto all = std::make_shared<Arrival>(released_by(f, {}));
+  auto all = std::make_shared<shadow::Arrival>(released_by(f, {}));
   all->in_block = of_block;
   f.released = std::move(all);
 }

@@ -22,6 +22,6 @@ void relaxed_access(Fiber&, Place, unsigned bytes, bool writes, Site);
 /// __threadfence_block(), which does so for threads of its block alone.
 void thread_fence(Fiber&, bool of_block = false);
 /// Returns what the thread has done and observed by now, for an atomic that releases it. Starts a new epoch of its warp.
-Arrival released_by(const Fiber&, Site);
+shadow::Arrival released_by(const Fiber&, Site);
 
 }  // namespace zellige::emulate

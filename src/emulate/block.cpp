@@ -17,7 +17,7 @@ Block::Block(Cluster& of, unsigned its_rank)
 void Block::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   const dim3& size = config.block;
-  in_cluster = cluster.size() > 1 ? &cluster : nullptr;
+  places = cluster.places();
   fences = &cluster.fences;
   threads_ = size.x * size.y * size.z;
   warps_ = (threads_ + 31) / 32;
@@ -88,7 +88,7 @@ void Block::begin(std::uint64_t linear_index) {
     warp.returned = warp.met = warp.synced_lanes = warp.diverged = 0;
     std::fill(warp.clock.time, warp.clock.time + cluster.warps(), 1u);
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
-    std::fill(warp.clock.visible[0], warp.clock.visible[0] + 2 * max_warps, 1u);
+    std::fill(warp.clock.visible[0], warp.clock.visible[0] + 2 * shadow::max_warps, 1u);
     warp.pairs.reset();
     warp.meetings.clear();
     warp.minimum = warp.synced = 1;

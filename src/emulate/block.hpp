@@ -11,12 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulate/async_shadow.hpp"
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
-#include "emulate/shared_additions.hpp"
-#include "emulate/shared_shadow.hpp"
+#include "shadow/async_shadow.hpp"
+#include "shadow/shared_additions.hpp"
+#include "shadow/shared_shadow.hpp"
 
 namespace zellige::emulate {
 
@@ -64,7 +64,7 @@ class Block {
   }
 
   /// Returns the Actor for an access by thread `f` of this block at code address `site`: the thread with its clock.
-  Actor actor(const Fiber& f, std::uintptr_t site) const {
+  shadow::Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
     const bool diverged = w.diverged >> f.lane & 1;
     return {diverged ? &w.own[f.lane] : &w.clock,
@@ -74,7 +74,7 @@ class Block {
             std::uint16_t(w.index),
             std::uint32_t(site),
             diverged ? w.own_synced[f.lane] : w.synced,
-            in_cluster,
+            places,
             std::uint16_t(first_warp),
             acquired.empty() ? nullptr : &acquired,
             fences,
@@ -132,20 +132,20 @@ class Block {
   const unsigned rank;
   Counters& counters;
   Findings& findings;
-  const Cluster* in_cluster = nullptr;  // the cluster, if it has several blocks
-  Fences* fences = nullptr;             // times of fences, per thread of the cluster
-  unsigned char* memory = nullptr;      // the dynamic shared memory, aligned to 1024 bytes
+  std::span<const shadow::BlockOfCluster> places;  // of the cluster's blocks, if it has several
+  shadow::Fences* fences = nullptr;                // times of fences, per thread of the cluster
+  unsigned char* memory = nullptr;                 // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
   std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
-  SharedShadow shadow;
-  SharedAdditions additions;
-  std::map<std::size_t, std::vector<Arrival>> shared_arrivals;  // atomics of fenced threads, by byte offset
+  shadow::SharedShadow shadow;
+  shadow::SharedAdditions additions;
+  std::map<std::size_t, std::vector<shadow::Arrival>> shared_arrivals;  // atomics of fenced threads, by byte offset
   PartsRead parts;
-  AsyncShadow async;
+  shadow::AsyncShadow async;
   MBarriers mbarriers;
   std::unordered_map<unsigned, RemoteTouch> touches;  // by index of the warp in the cluster
-  std::vector<Acquisition> acquired;                  // increments of atomic counters by this block's threads
+  std::vector<shadow::Acquisition> acquired;          // increments of atomic counters by this block's threads
   std::vector<const char*> region_names;              // names of tensors, by Region::id
   std::vector<const Arrangement*> arrangements;       // by Region::arrangement; the first is unused
   Warp warps[32];

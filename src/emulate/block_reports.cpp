@@ -10,7 +10,7 @@
 namespace zellige::emulate {
 
 using Kind = Finding::Kind;
-using What = Clash::What;
+using What = shadow::Clash::What;
 
 namespace {
 
@@ -21,11 +21,11 @@ std::string lacking_bytes(const MBarrier& b) {
 }
 
 // Returns the name of the function in <zellige/atom/> that issues the operation.
-const char* name_of(AsyncOp::Kind kind) {
+const char* name_of(shadow::AsyncOp::Kind kind) {
   // In the order of the enumeration, which ends with `wgmma`.
   static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async", "tma_store",
                                           "bulk_store", "wgmma"};
-  static_assert(std::size(names) == std::size_t(AsyncOp::Kind::wgmma) + 1);
+  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::wgmma) + 1);
   return names[std::size_t(kind)];
 }
 
@@ -39,7 +39,7 @@ std::string spell(const Arrangement& a) {
 
 // Returns the earlier access of a conflict in words, as the end of a sentence. `there`: the block whose memory is
 // accessed; `thread`: the thread that makes the later access. \2 is a placeholder for the earlier access's source line.
-std::string spell_earlier(const Clash& c, const Block& there, unsigned thread) {
+std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned thread) {
   const std::string who = there.cluster.spell(c.thread);
   switch (c.what) {
     case What::unwritten:
@@ -55,18 +55,19 @@ std::string spell_earlier(const Clash& c, const Block& there, unsigned thread) {
     case What::unfenced:
       return fmt::format("; {} wrote them at \2 and no fence_proxy_async lies between", who);
     case What::async_write: {
-      const AsyncOp& op = there.cluster.ops[c.op];
-      const MBarrier* barrier = op.block->mbarriers.find(op.barrier);
+      const shadow::AsyncOp& op = there.cluster.ops[c.op];
+      const MBarrier* barrier = there.cluster.block(op.block).mbarriers.find(op.barrier);
       if (!op.landed) return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 wrote them and no wait at mbarrier {} lies between",
                          name_of(op.kind), who, barrier ? barrier->name : "");
     }
     case What::async_read: {
-      const AsyncOp& op = there.cluster.ops[c.op];
+      const shadow::AsyncOp& op = there.cluster.ops[c.op];
       if (op.completes_on_mbarrier())
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
-                         name_of(op.kind), who, op.kind == AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
+                         name_of(op.kind), who,
+                         op.kind == shadow::AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
     }
     case What::storing:
       return fmt::format(
@@ -184,8 +185,9 @@ void check_parts(Block& b) {
 
 void check_barriers(Block& home) {
   const auto on_their_way = [&](std::uint32_t barrier) {
-    return std::ranges::any_of(
-        home.cluster.ops, [&](const AsyncOp& op) { return op.block == &home && op.barrier == barrier && !op.landed; });
+    return std::ranges::any_of(home.cluster.ops, [&](const shadow::AsyncOp& op) {
+      return op.block == home.rank && op.barrier == barrier && !op.landed;
+    });
   };
   for (const auto& [at, b] : home.mbarriers.all) {
     if (!b.valid || b.pending == b.count) continue;
@@ -205,7 +207,8 @@ void check_barriers(Block& home) {
                               home.name(), id, b.rounds, b.arrived, b.expected));
 }
 
-void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site, const Clash& c) {
+void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site,
+           const shadow::Clash& c) {
   Block& own = *f.home;
   const Region& r = *p.region;
   const std::ptrdiff_t from = p.p - r.begin;
@@ -229,13 +232,13 @@ void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char*
 
 // Of two blocks, the one with the lower index is named first, so that the message does not depend on which block ran
 // first.
-void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, Site site, const Clash& c) {
+void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, Site site, const shadow::Clash& c) {
   Block& b = *f.home;
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
   if (c.op || c.what == What::copying) return clash(f, f.index, p, bytes, mine, site, c);
   if (c.block == b.linear) {
-    Clash within = c;
+    shadow::Clash within = c;
     within.thread = std::uint16_t(b.first_thread + c.thread);
     return clash(f, f.index, p, bytes, mine, site, within);
   }
@@ -243,14 +246,14 @@ void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, 
   const std::uintptr_t other = widen(c.site, site.address);
   if (!b.findings.fresh(kind, r.name, site.address ^ other)) return;
   const char* theirs = deed_of(c.what);
-  const std::string they = c.block == unnamed_block ? "another block" : b.spell_block(c.block);
+  const std::string they = c.block == shadow::unnamed_block ? "another block" : b.spell_block(c.block);
   RawFinding raw{kind, r.name, "", {}, std::min<std::uint64_t>(b.linear, c.block)};
   const bool first = b.linear < c.block;
   if (first)
     raw.sites = {b.walk(f, site), {other}};
   else
     raw.sites = {{other}, b.walk(f, site)};
-  const bool together = c.block != unnamed_block && b.cluster.first_warp(c.block) >= 0;
+  const bool together = c.block != shadow::unnamed_block && b.cluster.first_warp(c.block) >= 0;
   raw.text =
       fmt::format("between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}",
                   r.name, b.spell(first ? f.index : c.thread), first ? b.name() : they, first ? mine : theirs, from,
@@ -265,7 +268,7 @@ bool reach(Block& there, Fiber& f, const char* verb, const char* kind, const std
            bool by_copy) {
   Block& own = *f.home;
   if (&there == &own) return true;
-  const Clock& knows = known(f);
+  const shadow::Clock& knows = known(f);
   const auto started = [&] {
     for (unsigned w = 0; w < there.warp_count(); ++w)
       if (knows.time[there.first_warp + w] > 1) return true;
@@ -288,7 +291,7 @@ bool reach(Block& there, Fiber& f, const char* verb, const char* kind, const std
 void check_departure(Block& b) {
   Cluster& cluster = b.cluster;
   if (b.touches.empty() && cluster.ops.size() == 1) return;
-  Clock known = b.warps[0].clock;
+  shadow::Clock known = b.warps[0].clock;
   for (unsigned w = 0; w < b.warp_count(); ++w) {
     known.join(b.warps[w].clock, cluster.agents());
     for (std::uint32_t left = b.warps[w].diverged; left; left &= left - 1)
@@ -303,10 +306,10 @@ void check_departure(Block& b) {
                   theirs.who(other.index), t.verb, t.kind, t.what);
   }
   for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
-    const AsyncOp& op = cluster.ops[i];
-    if ((op.block != &b && op.from != &b) || op.over_for(known)) continue;
-    using K = AsyncOp::Kind;
-    const bool stores = op.kind == K::tma_store || op.kind == K::bulk_store, copied = op.block != &b;
+    const shadow::AsyncOp& op = cluster.ops[i];
+    if ((op.block != b.rank && op.from != b.rank) || op.over_for(known)) continue;
+    using K = shadow::AsyncOp::Kind;
+    const bool stores = op.kind == K::tma_store || op.kind == K::bulk_store, copied = op.block != b.rank;
     const Kind kind = Kind::departed;
     const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(cluster.launch().kernel));
     if (!b.findings.fresh(kind, nullptr, at)) continue;

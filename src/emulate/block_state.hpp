@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "emulate/access_log.hpp"
-#include "emulate/clock.hpp"
 #include "emulate/engine.hpp"
 #include "emulate/fiber.hpp"
-#include "emulate/global_shadow.hpp"
+#include "shadow/clock.hpp"
+#include "shadow/global_shadow.hpp"
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate {
 
 /// State of a device buffer during a launch, to which the `shadow` of its tensors (Region) points.
 struct GlobalState {
-  GlobalShadow* races = nullptr;  // null: the launch does not write the buffer
-  std::uint8_t* flags = nullptr;  // per byte, 1 if written; null: everything is initialized
-  bool padded = false;            // uninitialized bytes are padding between elements; the message says so
+  shadow::GlobalShadow* races = nullptr;  // null: the launch does not write the buffer
+  std::uint8_t* flags = nullptr;          // per byte, 1 if written; null: everything is initialized
+  bool padded = false;                    // uninitialized bytes are padding between elements; the message says so
 };
 
 /// A launch, shared by all worker threads.
@@ -52,14 +52,14 @@ struct Warp {
   unsigned index = 0, local = 0;          // index within the cluster, within the block
   std::uint32_t lanes = 0;                // mask of the lanes that exist
   std::uint32_t ready = 0, returned = 0;  // masks of lanes
-  Clock clock{};                          // what all of its lanes have observed
+  shadow::Clock clock{};                  // what all of its lanes have observed
   std::uint32_t minimum = 0;              // minimum of the clock's times of warps, and of `synced`
   std::uint32_t synced = 0;               // when its lanes last synchronized with each other; see Actor
   // Mask of the lanes that have clocks of their own: by a wait or a fence of a single lane they have observed
   // more than the warp, until it synchronizes.
   std::uint32_t diverged = 0;
-  std::unique_ptr<Clock[]> own;       // by lane; valid for diverged lanes
-  std::uint32_t own_synced[32] = {};  // like `synced`, for diverged lanes
+  std::unique_ptr<shadow::Clock[]> own;  // by lane; valid for diverged lanes
+  std::uint32_t own_synced[32] = {};     // like `synced`, for diverged lanes
   AccessLog log;
 
   const Fiber* left_first = nullptr;  // the first lane to return
@@ -80,10 +80,10 @@ struct Warp {
 
 /// Returns the vector clock of a thread: for each warp and each asynchronous agent of the cluster, the
 /// latest time that the thread has observed.
-inline const Clock& known(const Fiber& f) {
+inline const shadow::Clock& known(const Fiber& f) {
   return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
 }
-void hear(Fiber&, const Clock&);  // adds to what a thread has observed
+void hear(Fiber&, const shadow::Clock&);  // adds to what a thread has observed
 void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
 /// fence.proxy.async: makes its observations of these state spaces visible to the asynchronous proxy.
 void fence(Fiber&, bool shared, bool global);
@@ -107,8 +107,8 @@ struct NamedBarrier {
   // number of finished rounds; number of warps that arrived in this round and could not know that the
   // previous one had ended
   unsigned rounds = 0, strays = 0;
-  Clock observed{};  // what the threads that arrived without waiting (bar.arrive) had observed
-  Site first{};      // the first arrival of this round, and its thread
+  shadow::Clock observed{};  // what the threads that arrived without waiting (bar.arrive) had observed
+  Site first{};              // the first arrival of this round, and its thread
   unsigned first_thread = 0;
 };
 

@@ -14,7 +14,7 @@ namespace zellige::emulate {
 namespace {
 
 using Kind = Finding::Kind;
-using What = Clash::What;
+using What = shadow::Clash::What;
 
 alignas(16) thread_local unsigned char sink[16];  // a rejected write goes here, and no one reads it
 
@@ -76,8 +76,8 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !reach(there, g, verb, "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory), from = std::size_t(p.p - p.region->begin);
-  const Actor a = b.actor(g, site.address);
-  Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
+  const shadow::Actor a = b.actor(g, site.address);
+  shadow::Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty())
     c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
   if (!c && !there.additions.empty()) c = there.additions.access(at, bytes, a);
@@ -224,16 +224,16 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
-  if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
+  if (const shadow::Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
     clash_of_global(f, p, 4, "counts", site, c);
-  Arrival mine = released_by(f, site);
-  Arrivals& arrivals = state.races->arrivals;
+  shadow::Arrival mine = released_by(f, site);
+  shadow::Arrivals& arrivals = state.races->arrivals;
   const std::lock_guard lock(arrivals.mutex);
   std::uint32_t before = 0;
   std::memcpy(&before, p.p, 4);
   const std::uint32_t after = before >= last ? 0 : before + 1;
   std::memcpy(p.p, &after, 4);
-  std::vector<Arrival>& all = arrivals.at[at];
+  std::vector<shadow::Arrival>& all = arrivals.at[at];
   b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), all});
   all.push_back(std::move(mine));
   return before;
@@ -279,7 +279,8 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
     return;
   }
   const std::size_t at = std::size_t(dst.p - b.memory);
-  Clash c = b.shadow.write(at, bytes, b.actor(f, site.address), *dst.region, SharedShadow::By::cp_async);
+  shadow::Clash c =
+      b.shadow.write(at, bytes, b.actor(f, site.address), *dst.region, shadow::SharedShadow::By::cp_async);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   b.mbarriers.spare(f, at, bytes, "copies by cp.async into", site);
@@ -309,7 +310,7 @@ bool admit_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
 
 void land_copies(Fiber& f, unsigned pending_groups) {
   Block& b = *f.home;
-  Actor a = b.actor(f, 0);
+  shadow::Actor a = b.actor(f, 0);
   for (; f.copy_groups.size() > pending_groups; f.copy_groups.pop_front())
     for (std::uint32_t left = f.copy_groups.front(); left; --left, f.copies.pop_front()) {
       const CopyInFlight& copy = f.copies.front();

@@ -70,18 +70,19 @@ alignas(16) inline constexpr unsigned char rejected[16] = {255, 255, 255, 255, 2
 /// asynchronous proxy needs a fence after ordinary writes.
 template <bool writes>
 inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Site site,
-                         AccessProxy by = AccessProxy::generic) {
+                         shadow::AccessProxy by = shadow::AccessProxy::generic) {
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::ptrdiff_t at = p.p - p.region->begin;
   if (writes && state.flags) std::memset(state.flags + at, 1, bytes);
   if (!writes && state.flags && std::memchr(state.flags + at, 0, bytes))
-    clash(f, f.index, p, bytes, verb, site, {state.padded ? Clash::What::padding : Clash::What::unwritten});
+    clash(f, f.index, p, bytes, verb, site,
+          {state.padded ? shadow::Clash::What::padding : shadow::Clash::What::unwritten});
   if (!known(f).time[b.cluster.previous]) early(f, p, bytes, writes, site);
   if (!state.races) return;
-  const Actor a = b.actor(f, site.address);
+  const shadow::Actor a = b.actor(f, site.address);
   const auto block = std::uint32_t(b.linear);
-  Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block, by);
+  shadow::Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block, by);
   if (writes && !c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(p.p, bytes, a, b.cluster.ops);
   if (c) clash_of_global(f, p, bytes, verb, site, c);
 }

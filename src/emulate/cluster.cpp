@@ -19,6 +19,7 @@ void Cluster::prepare(const LaunchState& launch) {
   findings.clear();
   counters = {};
   costs.clear();
+  places_.resize(blocks > 1 ? blocks : 0);
   for (auto& b : blocks_) b->prepare(launch);
   warps_ = blocks * blocks_[0]->warp_count();
 }
@@ -30,8 +31,8 @@ int Cluster::first_warp(std::uint32_t linear) const {
 }
 
 std::uint32_t Cluster::new_agent() {
-  if (agents_ == max_agents)
-    fail("emulator: more than {} warps, mbarriers and asynchronous groups in one cluster", max_agents);
+  if (agents_ == shadow::max_agents)
+    fail("emulator: more than {} warps, mbarriers and asynchronous groups in one cluster", shadow::max_agents);
   return agents_++;
 }
 
@@ -62,11 +63,12 @@ bool Cluster::run(std::uint64_t linear) {
   abandoned = false;
   live = arrived = 0;
   barrier_phase_ = 0;
-  observed_.clear(max_agents);
-  released_.clear(max_agents);
+  observed_.clear(shadow::max_agents);
+  released_.clear(shadow::max_agents);
   for (unsigned r = 0; r < blocks_.size(); ++r) {
     const std::uint64_t bx = x + r % c.x, by = y + r / c.x % c.y, bz = z + r / c.x / c.y;
     blocks_[r]->begin(bx + grid.x * (by + grid.y * bz));
+    if (!places_.empty()) places_[r] = {std::uint32_t(blocks_[r]->linear), std::uint16_t(blocks_[r]->first_warp)};
     live += blocks_[r]->thread_count();
   }
   current_ = 0;
@@ -107,8 +109,8 @@ bool Cluster::land_one() {
   const Landing landing = std::move(landings_.front());
   landings_.pop_front();
   polled = 0;
-  AsyncOp& op = ops[landing.op];
-  Block& block = *op.block;
+  shadow::AsyncOp& op = ops[landing.op];
+  Block& block = *blocks_[op.block];
   op.landed = true;
   for (std::size_t i = 0; i < landing.to->size(); ++i)
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
@@ -181,7 +183,7 @@ void Cluster::complete() {
 
 // An asynchronous copy passes these pairs on because it completes after the thread's own waits, for example for an
 // empty stage. Other components of the clock are not passed on, because a copy does not order ordinary accesses.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const shadow::Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
     for (const auto& [at, barrier] : b->mbarriers.all)

@@ -43,15 +43,17 @@ class Cluster {
   Block& block(unsigned rank) { return *blocks_[rank]; }
   const LaunchState& launch() const { return *launch_; }
   int first_warp(std::uint32_t block) const;  // of the block with this linear index; -1: of another cluster
+  /// Returns its blocks as races are found with them: empty if there is one.
+  std::span<const shadow::BlockOfCluster> places() const { return places_; }
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();
   /// Returns the ends of mbarrier phases that a thread with this vector clock has observed: pairs (the mbarrier's index
   /// in the clocks, the number of its ended phases), for mbarriers that count only arrivals, no bytes. An asynchronous
   /// copy that the thread issues passes these pairs on to threads that wait for the copy.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const shadow::Clock&) const;
   /// Adds an asynchronous operation to the cluster's list; returns its index.
-  std::uint32_t add(const AsyncOp& op) {
+  std::uint32_t add(const shadow::AsyncOp& op) {
     ops.push_back(op);
     return std::uint32_t(ops.size() - 1);
   }
@@ -71,14 +73,14 @@ class Cluster {
 
   Counters counters;
   Findings findings;
-  AccessCosts costs;              // by instruction, if the launch asks for them
-  std::vector<AsyncOp> ops;       // all asynchronous operations; [0] is unused
-  Fences fences;                  // of all threads of the cluster
-  GlobalReads global_reads;       // by its asynchronous copies
-  void* scheduler = nullptr;      // suspended context of `run`
-  bool abandoned = false;         // a fiber has ended the cluster
-  volatile bool expired = false;  // the time limit is exceeded; set by a signal handler
-  std::exception_ptr error;       // an exception thrown by a kernel
+  AccessCosts costs;                 // by instruction, if the launch asks for them
+  std::vector<shadow::AsyncOp> ops;  // all asynchronous operations; [0] is unused
+  shadow::Fences fences;             // of all threads of the cluster
+  shadow::GlobalReads global_reads;  // by its asynchronous copies
+  void* scheduler = nullptr;         // suspended context of `run`
+  bool abandoned = false;            // a fiber has ended the cluster
+  volatile bool expired = false;     // the time limit is exceeded; set by a signal handler
+  std::exception_ptr error;          // an exception thrown by a kernel
 
   // Programmatic dependent launch. `previous` is an agent whose time is 1 for threads that have observed a
   // griddep_wait. Earlier accesses are kept in `early`, and are findings if it is found that the launch must
@@ -106,11 +108,12 @@ class Cluster {
 
   const LaunchState* launch_ = nullptr;
   std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<shadow::BlockOfCluster> places_;  // of the blocks, by rank; none if there is one block
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;
   // what the threads that have arrived at the cluster's barrier observed; what the last barrier released
-  Clock observed_{}, released_{};
+  shadow::Clock observed_{}, released_{};
   std::uint32_t barrier_phase_ = 0;
 };
 

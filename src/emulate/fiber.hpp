@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "shadow/global_shadow.hpp"
 #include "zellige/emulate/thread.hpp"
 #include "zellige/emulate/tma_map.hpp"
 
@@ -17,7 +18,6 @@ namespace zellige::emulate {
 class Block;
 struct Warp;
 struct MBarrier;
-struct Arrival;  // global_shadow.hpp
 
 /// The place in a kernel that calls a function of the emulator (a memory access, a barrier, ...). Findings report the source
 /// lines of the call and of its callers, which are found from the stack frame while the call has not returned.
@@ -168,8 +168,8 @@ struct Fiber : Thread {
       0;  // its last spin: the place, the address, the spins until it yields, and how often it has
   const void* spins_on = nullptr;
   unsigned spins = 0, yields = 0;
-  std::shared_ptr<const Arrival> released;  // what its last __threadfence covers; null: there was none
-  const void* acquired_at = nullptr;        // the arrivals that it has acquired last, and how many
+  std::shared_ptr<const shadow::Arrival> released;  // what its last __threadfence covers; null: there was none
+  const void* acquired_at = nullptr;                // the arrivals that it has acquired last, and how many
   std::size_t acquired_count = 0;
 };
 

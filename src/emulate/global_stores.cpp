@@ -67,7 +67,7 @@ void begin_store(Fiber& f, const StoreInFlight& s) {
   }
   const bool adds = s.reduction != Reduction::none;
   const char* verb = adds ? "adds asynchronously to" : "stores asynchronously to";
-  const Actor a = b.actor(f, s.site.address);
+  const shadow::Actor a = b.actor(f, s.site.address);
   for (const StoreInFlight::Piece& piece : s.pieces) {
     if (!inside(piece, r)) {
       b.report(f, Kind::out_of_bounds, r.name, s.site,
@@ -78,12 +78,13 @@ void begin_store(Fiber& f, const StoreInFlight& s) {
     }
     const Place at{r.begin + piece.to, &r};
     if (adds && state.flags && std::memchr(state.flags + piece.to, 0, piece.bytes))
-      clash(f, f.index, at, piece.bytes, verb, s.site, {state.padded ? Clash::What::padding : Clash::What::unwritten});
+      clash(f, f.index, at, piece.bytes, verb, s.site,
+            {state.padded ? shadow::Clash::What::padding : shadow::Clash::What::unwritten});
     if (!known(f).time[b.cluster.previous]) early(f, at, piece.bytes, true, s.site);
     if (!state.races) continue;
     const auto block = std::uint32_t(b.linear);
-    Clash c = adds ? state.races->add(piece.to, piece.bytes, a, block, s.op)
-                   : state.races->write(piece.to, piece.bytes, a, block, AccessProxy::async);
+    shadow::Clash c = adds ? state.races->add(piece.to, piece.bytes, a, block, s.op)
+                           : state.races->write(piece.to, piece.bytes, a, block, shadow::AccessProxy::async);
     if (!c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(at.p, piece.bytes, a, b.cluster.ops);
     if (c) clash_of_global(f, at, piece.bytes, verb, s.site, c);
   }
@@ -99,7 +100,7 @@ void finish_stores(Fiber& f, std::uint32_t groups) {
     if (!r.writable) continue;
     const auto& state = *static_cast<const GlobalState*>(r.shadow);
     const bool adds = s.reduction != Reduction::none;
-    const Actor a = b.actor(f, s.site.address);
+    const shadow::Actor a = b.actor(f, s.site.address);
     for (const StoreInFlight::Piece& piece : s.pieces) {
       if (!inside(piece, r)) continue;
       unsigned char* const to = r.begin + piece.to;

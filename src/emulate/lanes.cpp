@@ -10,11 +10,11 @@ namespace zellige::emulate {
 namespace {
 
 // Returns the lane's own clock, made from the warp's if it has none.
-Clock& diverge(const Fiber& f) {
+shadow::Clock& diverge(const Fiber& f) {
   Warp& w = *f.its_warp;
-  if (!w.own) w.own = std::make_unique<Clock[]>(32);
+  if (!w.own) w.own = std::make_unique<shadow::Clock[]>(32);
   if (!(w.diverged >> f.lane & 1)) {
-    w.own[f.lane].assign(w.clock, max_agents);  // later agents are not observed
+    w.own[f.lane].assign(w.clock, shadow::max_agents);  // later agents are not observed
     w.own_synced[f.lane] = w.synced;
     w.diverged |= 1u << f.lane;
   }
@@ -40,7 +40,7 @@ void catch_up(Warp& w, const Cluster& cluster) {
   // A lane that has observed no more than the others needs no clock of its own.
   for (std::uint32_t left = running; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
-    const Clock& own = w.own[lane];
+    const shadow::Clock& own = w.own[lane];
     if (w.own_synced[lane] == w.synced && std::equal(own.time, own.time + agents, w.clock.time) &&
         std::equal(own.visible[0], own.visible[0] + cluster.warps(), w.clock.visible[0]) &&
         std::equal(own.visible[1], own.visible[1] + cluster.warps(), w.clock.visible[1]))
@@ -53,9 +53,9 @@ void catch_up(Warp& w, const Cluster& cluster) {
 // Merges `told`, a vector clock that thread `f` receives when a wait ends, into the thread's own clock.
 // Accesses by the thread's own warp before the warp's time in `told` are from then on ordered before the
 // thread's accesses (`own_synced`).
-void hear(Fiber& f, const Clock& told) {
+void hear(Fiber& f, const shadow::Clock& told) {
   Warp& w = *f.its_warp;
-  Clock& own = diverge(f);
+  shadow::Clock& own = diverge(f);
   own.join(told, f.home->cluster.agents());
   own.time[w.index] = w.clock.time[w.index];
   w.own_synced[f.lane] = std::max(w.own_synced[f.lane], told.time[w.index]);
@@ -63,7 +63,7 @@ void hear(Fiber& f, const Clock& told) {
 }
 
 void hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
-  Clock& own = diverge(f);
+  shadow::Clock& own = diverge(f);
   own.time[agent] = std::max(own.time[agent], time);
   catch_up(*f.its_warp, f.home->cluster);
 }
@@ -74,7 +74,7 @@ void fence(Fiber& f, bool shared, bool global) {
   Warp& w = *f.its_warp;
   Cluster& cluster = f.home->cluster;
   start_epoch(f);
-  Clock& own = diverge(f);
+  shadow::Clock& own = diverge(f);
   for (const Space space : {Space::global, Space::shared}) {
     if (!(space == Space::global ? global : shared)) continue;
     std::uint32_t* const visible = own.visible[unsigned(space)];
@@ -90,8 +90,8 @@ void sync_lanes(const Fiber& f, std::uint32_t group) {
   const Block& b = *f.home;
   if (!w.pairs) w.pairs = std::make_unique<std::uint32_t[]>(32 * 32);
   const unsigned agents = b.cluster.agents();
-  Clock joined;
-  joined.clear(max_agents);
+  shadow::Clock joined;
+  joined.clear(shadow::max_agents);
   std::uint32_t row[32] = {};
   for (std::uint32_t left = group; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
@@ -104,7 +104,7 @@ void sync_lanes(const Fiber& f, std::uint32_t group) {
   for (std::uint32_t left = group; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
     std::copy(row, row + 32, &w.pairs[lane * 32]);
-    Clock& own = diverge(b.thread(w.local * 32 + lane));
+    shadow::Clock& own = diverge(b.thread(w.local * 32 + lane));
     own.join(joined, agents);
     own.time[w.index] = now;
   }

@@ -18,7 +18,7 @@ namespace {
 // 2. It has observed all arrivals of the phase.
 // 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
 //    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
-bool may_arrive(const MBarrier& b, const Actor& a, Cluster& cluster) {
+bool may_arrive(const MBarrier& b, const shadow::Actor& a, Cluster& cluster) {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {
     const MBarrier* same = cluster.block(r).mbarriers.find(b.at);
@@ -48,7 +48,7 @@ void arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
                 b.count, b.count - b.pending + count, b.phase);
     count = b.pending;
   }
-  const Actor a = own.actor(f, site.address);
+  const shadow::Actor a = own.actor(f, site.address);
   if (!may_arrive(b, a, own.cluster)) {
     b.strays += count;
     own.fail_at(f, b.tensor, site,
@@ -116,10 +116,10 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
   b.counts_bytes = false;
   b.came.clear(), b.came_before.clear();
   b.valid = true, b.fenced_at = 0;
-  const Actor a = own.actor(f, site.address);
+  const shadow::Actor a = own.actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
-  b.observed.clear(max_agents);
-  for (Clock& c : b.released) c.clear(max_agents);
+  b.observed.clear(shadow::max_agents);
+  for (shadow::Clock& c : b.released) c.clear(shadow::max_agents);
   b.used.assign(own.cluster.warps() * 32, {});
 }
 
@@ -129,7 +129,7 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
   Block& own = *f.home;
   if (!b.waiting.empty())
     own.fail_at(f, b.tensor, site, "mbarrier {} is invalidated while {} threads wait at it", b.name, b.waiting.size());
-  const Actor a = own.actor(f, site.address);
+  const shadow::Actor a = own.actor(f, site.address);
   for (std::size_t i = 0; i < b.used.size(); ++i) {
     const Used& u = b.used[i];
     if (!u.epoch || a.after(u.epoch, std::uint16_t(i))) continue;
@@ -138,8 +138,8 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
                own.who(f.index), own.cluster.spell(unsigned(i)));
     break;
   }
-  for (const AsyncOp& op : own.cluster.ops) {
-    if (op.block != &home || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
+  for (const shadow::AsyncOp& op : own.cluster.ops) {
+    if (op.block != home.rank || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
     own.fail_at(f, b.tensor, {site, widen(op.site, site.address)},
                 "mbarrier {} is invalidated while the copy that {} issued at \2 is still to complete on it", b.name,
                 own.cluster.spell(op.thread));
@@ -242,7 +242,7 @@ MBarrier* mbarrier_at(Block& there, Fiber& f, std::uint32_t at, const char* verb
   }
   MBarrier& b = *found;
   if (!reach(there, f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
-  const Actor a = own.actor(f, site.address);
+  const shadow::Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
     own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
                "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between", b.name,
@@ -263,8 +263,8 @@ void complete_bytes(Cluster& cluster, MBarrier& b, std::int64_t bytes) {
   cluster.polled = 0;
   const std::uint32_t ended = b.phase++;
   b.observed.time[b.agent] = ++b.ended;
-  Clock& released = b.released[b.ended % MBarrier::kept];
-  released.assign(b.released[(b.ended - 1) % MBarrier::kept], max_agents);
+  shadow::Clock& released = b.released[b.ended % MBarrier::kept];
+  released.assign(b.released[(b.ended - 1) % MBarrier::kept], shadow::max_agents);
   released.join(b.observed, cluster.agents());
   b.observed.clear(cluster.agents());
   b.pending = b.count;

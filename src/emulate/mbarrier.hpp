@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "emulate/clock.hpp"
 #include "emulate/fiber.hpp"
+#include "shadow/clock.hpp"
 
 namespace zellige::emulate {
 
@@ -43,11 +43,11 @@ struct MBarrier {
   std::vector<Arrived> came, came_before;         // arrivals in this phase, and in the previous one
   // number of arrivals in this phase by threads that could not know that the previous phase had ended
   std::uint32_t strays = 0;
-  Site last{};       // call of the last arrival
-  Clock observed{};  // what the threads had observed that arrived in this phase
+  Site last{};               // call of the last arrival
+  shadow::Clock observed{};  // what the threads had observed that arrived in this phase
   // What the ends of phases up to the n-th, counted like `ended`, pass on to waiting threads: at n % kept.
   static constexpr unsigned kept = 4;
-  Clock released[kept]{};
+  shadow::Clock released[kept]{};
   std::vector<Used> used;       // the last use by each thread of the cluster
   std::vector<Fiber*> waiting;  // threads in mbarrier_wait
 };

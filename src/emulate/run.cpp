@@ -51,9 +51,9 @@ void check(const LaunchConfig& config) {
   if (g.x % c.x || g.y % c.y || g.z % c.z)
     fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z, c.x, c.y,
          c.z);
-  if (cluster * ((threads + 31) / 32) > max_warps)
+  if (cluster * ((threads + 31) / 32) > shadow::max_warps)
     fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}", cluster, threads,
-         cluster * ((threads + 31) / 32), max_warps);
+         cluster * ((threads + 31) / 32), shadow::max_warps);
 }
 
 // The arguments of a launch: the regions of its tensors, and shadow memory for the buffers that it writes.
@@ -61,7 +61,7 @@ void check(const LaunchConfig& config) {
 struct LaunchMemory {
   std::deque<Region> regions;
   std::deque<GlobalState> states;
-  std::deque<GlobalShadow> shadows;
+  std::deque<shadow::GlobalShadow> shadows;
   std::deque<std::vector<unsigned char>> bytes;
   std::vector<Argument> arguments;
 

@@ -9,7 +9,7 @@ namespace zellige::emulate {
 namespace {
 
 using Kind = Finding::Kind;
-using AsyncKind = AsyncOp::Kind;
+using AsyncKind = shadow::AsyncOp::Kind;
 
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
 // of `alignment`; otherwise reports a finding (an error in the kernel) and returns false. `verb`: what the
@@ -115,12 +115,13 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
           there.shared(f, to.region->name, unsigned(to.region->begin - own.memory), unsigned(to.region->bytes), site);
     }
     there.async.start(there.shared_bytes);
-    const Actor a = own.actor(f, site.address);
-    const std::uint32_t op = cluster.add(
-        {load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0, AsyncOp::never, &there, bar});
+    const shadow::Actor a = own.actor(f, site.address);
+    const std::uint32_t op = cluster.add({load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0,
+                                          shadow::AsyncOp::never, there.rank, bar});
     for (const std::uint32_t p : *places)
-      if (const Clash c = first_of(there.shadow.write(p, load.chunk, a, region->id, SharedShadow::By::proxy),
-                                   there.async.write_by(op, p, a, cluster.ops)))
+      if (const shadow::Clash c =
+              shadow::first_of(there.shadow.write(p, load.chunk, a, region->id, shadow::SharedShadow::By::proxy),
+                               there.async.write_by(op, p, a, cluster.ops)))
         clash(f, f.index, {there.memory + p, region}, load.chunk, load.verb, site, c);
     for (const auto source : load.sources) cluster.global_reads.add(source.data(), source.size(), op, a, cluster.ops);
     for (const std::uint32_t p : *places) there.mbarriers.spare(f, p, load.chunk, load.verb, site);
@@ -161,10 +162,10 @@ void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::ui
   InFlight& mine = in_flight(f);
   if (!mine.store_agent) mine.store_agent = cluster.new_agent();
   b.async.start(b.shared_bytes);
-  const Actor a = b.actor(f, site.address);
+  const shadow::Actor a = b.actor(f, site.address);
   store.group = mine.stores_committed + 1;
   store.op = cluster.add(
-      {kind, std::uint8_t(swizzle), true, a.thread, from.region->id, a.site, mine.store_agent, store.group, &b, 0});
+      {kind, std::uint8_t(swizzle), true, a.thread, from.region->id, a.site, mine.store_agent, store.group, b.rank, 0});
   store.site = {site.address, 0};
   store.data.resize(bytes);
   const std::uint32_t at = std::uint32_t(from.p - b.memory);
@@ -173,9 +174,9 @@ void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::ui
     if (!inside[i / 16]) continue;
     const std::uint32_t p = swizzled(at + (box ? box->place(i) : i), swizzle);
     std::memcpy(store.data.data() + i, b.memory + p, 16);
-    Clash c = first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(store.op, p, a, cluster.ops));
+    shadow::Clash c = shadow::first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(store.op, p, a, cluster.ops));
     if (!c && b.shadow.region_at(p) != from.region->id)
-      c = {Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
+      c = {shadow::Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
     if (c) clash(f, f.index, {b.memory + p, from.region}, 16, verb, site, c);
   }
   begin_store(f, store);
@@ -232,7 +233,7 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
         r.name, b.who(f.index), run->from, run->from + run->bytes, r.bytes);
   std::erase_if(box.runs, outside);
   for (const BoxRun& run : box.runs)
-    check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, AccessProxy::async);
+    check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, shadow::AccessProxy::async);
   const unsigned ranks = ranks_of(f, mask, r, "tma_load_multicast", site);
   Load load{AsyncKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", loaded(map, box, r.begin)};
   load.swizzle = map.swizzle, load.box = &box;
@@ -246,7 +247,7 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
   if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
-  check_global<false>(f, from, bytes, "copies", site, AccessProxy::async);
+  check_global<false>(f, from, bytes, "copies", site, shadow::AccessProxy::async);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
   Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", {from.p, from.p + bytes}};
   if (watched(*from.region)) load.sources.emplace_back(from.p, bytes);
@@ -266,12 +267,12 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
   load.data.assign(from.p, from.p + bytes);
   issue(f, std::move(load), to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
-  b.cluster.ops[before].from = &b;
-  const Actor a = b.actor(f, site.address);
+  b.cluster.ops[before].from = b.rank;
+  const shadow::Actor a = b.actor(f, site.address);
   for (unsigned i = 0; i < bytes; i += 16) {
     const std::size_t p = std::size_t(from.p - b.memory) + i;
-    const Clash c =
-        first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops));
+    const shadow::Clash c =
+        shadow::first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops));
     if (c) clash(f, f.index, {from.p + i, from.region}, 16, "copies by bulk_copy_cluster", site, c);
   }
 }

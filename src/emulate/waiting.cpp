@@ -98,7 +98,7 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
   if (!bar.arrived) {
     bar.warps = 0;
     std::fill(std::begin(bar.come), std::end(bar.come), 0u);
-    bar.observed.clear(max_agents);
+    bar.observed.clear(shadow::max_agents);
     std::fill(std::begin(bar.epoch), std::end(bar.epoch), 0u);
     bar.expected = expected;
     bar.first = site;
@@ -119,7 +119,7 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
   if (!bar.come[w] && expected != all) {
     // The actor is the arriving thread with its vector clock. If it does not know that the previous round has
     // ended, its arrival might be one too many in that round, which is reported.
-    const Actor a = b.actor(f, site.address);
+    const shadow::Actor a = b.actor(f, site.address);
     for (unsigned other = 0; other < warps; ++other) {
       if (other == w || a.after(bar.came_before[other], std::uint16_t(b.first_thread + other * 32))) continue;
       b.report(f, Kind::barrier_divergence, nullptr, site,
@@ -170,7 +170,7 @@ void end_round(Block& b, NamedBarrier& bar) {
   cluster.polled = 0;
   const std::uint32_t now = cluster.tick();
   const unsigned agents = cluster.agents();
-  Clock& joined = bar.observed;
+  shadow::Clock& joined = bar.observed;
   for (std::uint32_t left = bar.warps; left; left &= left - 1) {
     Warp& w = b.warps[std::countr_zero(left)];
     share(w, bar.waiting[w.local], agents);

@@ -100,7 +100,7 @@ struct OperandReader {
   std::uint32_t op;  // index of the wgmma's AsyncOp
   Site site;
   const char* which;          // "A" or "B", for messages
-  const Actor& a;             // the warpgroup, with what all of its threads have observed
+  const shadow::Actor& a;     // the warpgroup, with what all of its threads have observed
   std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
   bool swizzle_told = false;  // a mismatch of swizzles has been reported
 
@@ -121,9 +121,9 @@ struct OperandReader {
                b.who(f.index), from, from + 16, r.bytes);
       return rejected;
     }
-    Clash c = b.shadow.proxy_read(at, 16, a);
+    shadow::Clash c = b.shadow.proxy_read(at, 16, a);
     if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);
-    if (c = first_of(c, b.async.read_by(op, at, a, b.cluster.ops)); c) {
+    if (c = shadow::first_of(c, b.async.read_by(op, at, a, b.cluster.ops)); c) {
       Region r;
       const std::uint16_t id = tensor ? tensor : b.shadow.region_at(at);
       const Region* named = b.region(id, at);
@@ -133,8 +133,8 @@ struct OperandReader {
       }
       clash(f, f.index, {b.memory + at, named}, 16, "multiplies by wgmma", site, c);
     }
-    const AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
-    if (b.async.writer(at) && writer.kind == AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
+    const shadow::AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
+    if (b.async.writer(at) && writer.kind == shadow::AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
         b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
       swizzle_told = true;
       const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
@@ -215,10 +215,11 @@ void read_operands(Fiber& leader, const Instruction& row, std::uint32_t group, S
   const Warpgroup& m = b.warpgroups[leader.index / 128];
   const WgmmaCall& first = *m.call[0];
   const unsigned k = unsigned(row.k), size = unsigned(row.a.bits) / 8;
-  Actor a = b.actor(leader, site.address);
-  const std::uint32_t op = b.cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, m.agent, group, &b, 0});
-  Clock all;
-  all.assign(warps[0].clock, max_agents);
+  shadow::Actor a = b.actor(leader, site.address);
+  const std::uint32_t op =
+      b.cluster.add({shadow::AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, m.agent, group, b.rank, 0});
+  shadow::Clock all;
+  all.assign(warps[0].clock, shadow::max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warps[i].clock, b.cluster.agents());
   a.clock = &all;
   a.minimum = all.minimum(b.cluster.warps());

@@ -13,8 +13,8 @@ namespace {
 /// Returns the bytes of `cubin`. Throws Fault if they contain an instruction that is illegal on the GPU,
 /// because its memory descriptor is in an odd register (require_even_descriptors). The cubin may come from
 /// another compiler, and so is checked here.
-const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
-  require_even_descriptors(cubin.bytes, m.name);
+const std::string& sound(const emit::Manifest& m, const toolchain::Cubin& cubin) {
+  toolchain::require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;
 }
 
@@ -35,7 +35,8 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin) : manifest_(m), module_(sound(m, cubin)) {
+LoadedProgram::LoadedProgram(const emit::Manifest& m, const toolchain::Cubin& cubin)
+    : manifest_(m), module_(sound(m, cubin)) {
   for (const emit::KernelLaunch& k : m.kernels) {
     functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
     check_interface(m, k, functions_.back());

@@ -10,7 +10,7 @@
 
 #include "emit/manifest.hpp"
 #include "run/driver.hpp"
-#include "run/nvrtc.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::run {
 
@@ -19,7 +19,7 @@ class LoadedProgram {
  public:
   /// Loads the cubin. Throws Fault if its code would end in an illegal instruction (require_even_descriptors), and
   /// Error if the driver reports other parameters of a kernel, or a smaller maximum block size, than the manifest.
-  LoadedProgram(const emit::Manifest&, const Cubin&);
+  LoadedProgram(const emit::Manifest&, const toolchain::Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }
   const DriverFunction& function(std::size_t kernel) const { return functions_[kernel]; }

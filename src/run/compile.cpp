@@ -11,9 +11,10 @@
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "run/driver.hpp"
-#include "run/files.hpp"
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
+#include "system/elapsed.hpp"
+#include "system/files.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
@@ -31,12 +32,12 @@ plan::PlanOptions replayed(std::string_view json, std::string_view source) {
 
 kernel::Rejections& rejected(const PassState& s) { return *s.options.rejected; }
 
-PassState constants(PassState s, const std::optional<Cache>&) {
+PassState constants(PassState s, const std::optional<toolchain::Cache>&) {
   declare_constant(s.graph, s.options.constants);
   return s;
 }
 
-PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
+PassState fuse_operators(PassState s, const std::optional<toolchain::Cache>& cache) {
   s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
   s.graph = s.fused.graph;
   kernel::add(rejected(s), s.fused.rejected);
@@ -44,16 +45,17 @@ PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
 }
 
 /// Returns the fastest of CompileOptions::tune tilings of a graph, measured on this machine's GPU or found in the cache.
-Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
+Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o,
+            const toolchain::Cache& cache) {
   const reference::InputChoice inputs = reference::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
   o.say("waiting for the GPU");
-  const OpenFile alone = lock_gpu(cache);
+  const system::OpenFile alone = lock_gpu(cache);
   o.say("tuning");
   // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
   const auto compiled = [&](const emit::EmittedProgram& p) {
-    return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+    return toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   };
   const auto measure = [&](const emit::EmittedProgram& p) {
     if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
@@ -62,7 +64,7 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
   return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, compiled);
 }
 
-PassState tune_tilings(PassState s, const std::optional<Cache>& cache) {
+PassState tune_tilings(PassState s, const std::optional<toolchain::Cache>& cache) {
   if (s.options.tune == 0) return s;
   s.tuned = tuned(s.graph, *s.target, s.options, cache.value());
   s.options.plan.tiles = plan::TilingPolicy::fixed, s.options.plan.tiling = s.tuned.tiling;
@@ -70,36 +72,36 @@ PassState tune_tilings(PassState s, const std::optional<Cache>& cache) {
   return s;
 }
 
-PassState tile(PassState s, const std::optional<Cache>&) {
+PassState tile(PassState s, const std::optional<toolchain::Cache>&) {
   tiling::TiledGraph t = tiling::tiled(std::move(s.graph), *s.target, s.options.plan);
   s.graph = std::move(t.graph), s.notes = std::move(t.notes);
   kernel::add(rejected(s), t.rejected);
   return s;
 }
 
-PassState lower(PassState s, const std::optional<Cache>&) {
+PassState lower(PassState s, const std::optional<toolchain::Cache>&) {
   s.selected.plan = plan::lowered(s.graph, *s.target, s.options.plan.sizes);
   for (const std::string& note : s.notes) s.selected.plan.program.notes.push_back(note);
   return s;
 }
 
-PassState select(PassState s, const std::optional<Cache>&) {
+PassState select(PassState s, const std::optional<toolchain::Cache>&) {
   s.selected = plan::selected(std::move(s.selected.plan), *s.target);
   return s;
 }
 
-PassState schedule(PassState s, const std::optional<Cache>&) {
+PassState schedule(PassState s, const std::optional<toolchain::Cache>&) {
   s.plan = plan::scheduled(std::move(s.selected), *s.target, s.options.plan.blocks);
   return s;
 }
 
-PassState prove(PassState s, const std::optional<Cache>&) {
+PassState prove(PassState s, const std::optional<toolchain::Cache>&) {
   s.plan = plan::proved(std::move(s.plan), *s.target, s.options.plan.registers_proved);
   s.plan.rejected = rejected(s);
   return s;
 }
 
-PassState emit(PassState s, const std::optional<Cache>&) {
+PassState emit(PassState s, const std::optional<toolchain::Cache>&) {
   s.program = emit::from_plan(std::move(s.plan), s.graph.name, retile::tiling_of(s.graph), s.options.plan.decomposed);
   s.program.graph = std::move(s.graph);
   return s;
@@ -178,7 +180,7 @@ constexpr Pass all[] = {
 }  // namespace
 
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
-                      const std::optional<Cache>& cache) {
+                      const std::optional<toolchain::Cache>& cache) {
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
@@ -203,7 +205,7 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
 }
 
 Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOptions o,
-                 const std::optional<Cache>& cache) {
+                 const std::optional<toolchain::Cache>& cache) {
   kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
   PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
@@ -219,7 +221,7 @@ plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
   if (is_word(tiling)) return tiling_options(tiling, target);
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
-  const std::string text = FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
+  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
   if (text.size() > max_bytes)
     fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
   return replayed(text, name);
@@ -240,13 +242,13 @@ const Pass& pass_named(std::string_view name) {
   fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
 }
 
-PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<Cache>& cache) {
+PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::string name = s.graph.name;
   try {
     for (const Pass& pass : some) {
-      const auto start = SteadyClock::now();
+      const auto start = system::SteadyClock::now();
       s = pass.run(std::move(s), cache);
-      if (pass.name != "tune") s.plan_ms += ms_since(start);
+      if (pass.name != "tune") s.plan_ms += system::ms_since(start);
       if (s.options.after) s.options.after(pass, s);
     }
   } catch (const std::bad_alloc&) {

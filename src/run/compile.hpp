@@ -23,10 +23,10 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "plan/plan.hpp"
-#include "run/cache.hpp"
 #include "run/check.hpp"
 #include "run/npy.hpp"
 #include "run/tune.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 
@@ -60,7 +60,8 @@ struct Compiled {
 /// Returns the compiled program of a validated graph. Expected times of kernels are taken from the cache, and new ones
 /// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
-Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions, const std::optional<Cache>& = std::nullopt);
+Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions,
+                 const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the fused graph: the pass "fuse", for what needs no plan.
 ///
@@ -71,7 +72,7 @@ Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions, cons
 /// Sets PlanOptions::decomposed: whether custom operators were decomposed. If the given graph has no custom operators,
 /// replaces TilingPolicy::automatic by TilingPolicy::given, because fusion has selected the tiles already.
 fuse::Optimized fused(graph::KernelGraph, const target::Target&, CompileOptions&,
-                      const std::optional<Cache>& = std::nullopt);
+                      const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the planner options for `tiling`: "given", the graph's own tilings; "chosen", those that the planner chooses;
 /// "", the target's default (chosen if its costs are measured, else given); or the source of a manifest or a list of
@@ -103,7 +104,7 @@ struct PassState {
 /// as text.
 struct Pass {
   std::string_view name, does, header;
-  PassState (*run)(PassState, const std::optional<Cache>&);
+  PassState (*run)(PassState, const std::optional<toolchain::Cache>&);
   std::string (*print)(const PassState&);
 };
 
@@ -113,7 +114,7 @@ std::span<const Pass> passes();
 const Pass& pass_named(std::string_view);
 
 /// Returns what some passes, in order, make of a state. Calls CompileOptions::after after each. Throws as compile() does.
-PassState run_passes(std::span<const Pass>, PassState, const std::optional<Cache>& = std::nullopt);
+PassState run_passes(std::span<const Pass>, PassState, const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the program of a validated graph of custom operators, views and copies: the passes from "tile" on. Throws Error
 /// if the graph needs more than the target or this machine has, and Rejected if the verifier rejects the plan.

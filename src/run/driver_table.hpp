@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "run/library.hpp"
+#include "system/library.hpp"
 
 namespace zellige::run {
 
@@ -28,7 +28,7 @@ static_assert(sizeof(LaunchConfiguration) == 56);
 
 /// The driver's functions, each with its name in CUDA. All return a CUresult.
 struct Driver {
-  Library library = Library::open("CUDA driver", {"libcuda.so.1", "libcuda.so"});
+  system::Library library = system::Library::open("CUDA driver", {"libcuda.so.1", "libcuda.so"});
   int (*init)(unsigned) = library["cuInit"];
   int (*driver_version)(int*) = library["cuDriverGetVersion"];
   int (*error_name)(int, const char**) = library["cuGetErrorName"];

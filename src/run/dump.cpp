@@ -5,8 +5,8 @@
 
 #include "emit/manifest.hpp"
 #include "json/json.hpp"
-#include "run/files.hpp"
 #include "run/npy.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 
@@ -28,14 +28,14 @@ std::string FileNames::operator()(std::string_view name) {
   const std::string allowed = file_name(name);
   for (int n = 1;; ++n) {
     const std::string text = n == 1 ? allowed : fmt::format("{}~{}", allowed, n);
-    if (taken_.insert(folded(text)).second) return text;
+    if (taken_.insert(system::folded(text)).second) return text;
   }
 }
 
 void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::KernelGraph& g,
           const reference::InputChoice& inputs, const reference::Reference* reference,
           const emit::EmittedProgram* program, const std::vector<Bytes>* storage) {
-  create_folders(folder);
+  system::create_folders(folder);
   FileNames names;
   std::vector<std::string> known;
   for (const graph::KernelTensor& t : g.tensors) known.push_back(names(t.name));

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "run/files.hpp"
 #include "run/storage.hpp"
-#include "run/timing.hpp"
+#include "system/elapsed.hpp"
+#include "system/files.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -32,7 +32,7 @@ struct LoadedLibrary {
     return reinterpret_cast<Entry>(at);
   }
   // must exist as long as the library is loaded: the emulator reads source lines from it
-  const PrivateFile file;
+  const system::PrivateFile file;
   void* handle;
 };
 
@@ -132,17 +132,17 @@ emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLa
   return parameter;
 }
 
-EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage, const Cache& cache,
-                         int workers) {
+EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage,
+                         const toolchain::Cache& cache, int workers) {
   const emit::Manifest& m = program.manifest;
   check(m);
-  EmulatedRun result{.library = compile_for_emulator(program.source, m.name, cache)};
-  const std::string source = source_file(program.source, m.name, cache).string();
-  const auto start = SteadyClock::now();
+  EmulatedRun result{.library = toolchain::compile_for_emulator(program.source, m.name, cache)};
+  const std::string source = toolchain::source_file(program.source, m.name, cache).string();
+  const auto start = system::SteadyClock::now();
   const LoadedLibrary loaded(result.library.file);
   EmulatedMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
-    const auto kernel_start = SteadyClock::now();
+    const auto kernel_start = system::SteadyClock::now();
     emulate::LaunchConfig config{.grid = narrow(k.grid),
                                  .block = narrow(k.block),
                                  .shared_bytes = static_cast<unsigned>(k.shared_bytes),
@@ -156,7 +156,7 @@ EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));
     emulate::EmulationReport report = emulate::run(loaded.entry(k.name), config);
-    result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
+    result.kernels.push_back({k.name, report.counters, system::ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));
     if (!report.complete) {
       result.complete = false;
@@ -164,7 +164,7 @@ EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>
     }
   }
   memory.give_back();
-  result.run_ms = ms_since(start);
+  result.run_ms = system::ms_since(start);
   return result;
 }
 

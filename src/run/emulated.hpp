@@ -8,8 +8,8 @@
 #include "emit/emit.hpp"
 #include "emulate/buffer.hpp"
 #include "emulate/engine.hpp"
-#include "run/host_compiler.hpp"
 #include "run/storage.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige::run {
 
@@ -26,7 +26,7 @@ struct EmulatedRun {
   std::vector<emulate::Finding> findings;
   // false: a launch was ended by a finding such as a deadlock, and the later launches did not run
   bool complete = true;
-  HostLibrary library;  // how the program was compiled
+  toolchain::HostLibrary library;  // how the program was compiled
   double run_ms = 0;
 };
 
@@ -38,7 +38,8 @@ emulate::LaunchParameter parameter(const emit::Manifest&, const emit::KernelLaun
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only
 /// inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code does not compile.
-EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
+EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&,
+                         int workers = 0);
 
 /// Returns the nonzero event counters, with their names.
 std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters&);

@@ -10,6 +10,7 @@
 
 #include "graph/error.hpp"
 #include "run/bound.hpp"
+#include "system/elapsed.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {
@@ -242,18 +243,18 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
 
 }  // namespace
 
-OpenFile lock_gpu(const Cache& cache) {
+system::OpenFile lock_gpu(const toolchain::Cache& cache) {
   const std::string file = (cache.folder(".") / "gpu.lock").string();
-  OpenFile lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  system::OpenFile lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.fd < 0 || ::flock(lock.fd, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
   return lock;
 }
 
-GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
+GpuRun run_on_gpu(const emit::Manifest& m, const toolchain::Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
   require_architecture(cubin.architecture);
   check(m);
   GpuRun result;
-  const auto start = SteadyClock::now();
+  const auto start = system::SteadyClock::now();
   const LoadedProgram program(m, cubin);
   GpuMemory memory(m, storage);
   const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
@@ -269,12 +270,13 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
     }
   }
   if (program.programmatic()) result.fault = differs_as_a_unit(stream, bound, memory, m, storage);
-  result.run_ms = ms_since(start);
+  result.run_ms = system::ms_since(start);
   if (time != Timing::off) result.times = timed(stream, program, bound, memory, time);
   return result;
 }
 
-std::vector<double> measure_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes>& storage) {
+std::vector<double> measure_on_gpu(const emit::Manifest& m, const toolchain::Cubin& cubin,
+                                   std::vector<Bytes>& storage) {
   require_architecture(cubin.architecture);
   check(m);
   const LoadedProgram program(m, cubin);

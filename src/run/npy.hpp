@@ -14,7 +14,7 @@
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
 #include "reference/inputs.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 
@@ -44,7 +44,7 @@ class NpyFile {
   std::vector<double> values();
 
  private:
-  FileReader file_;
+  system::FileReader file_;
   std::string where_;
   std::size_t header_bytes_ = 0;
   NpyHeader header_;

@@ -12,11 +12,13 @@
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
-#include "run/cache.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr off_t max_record_bytes = 16 << 20;  // largest size of the record; above it, the older half is dropped
 constexpr std::size_t line_bytes = 33;        // 32 digits and a newline
@@ -53,9 +55,9 @@ void write_stream(const fs::path& shown, std::string_view content) {
   const int own = own_descriptor(shown);
   if (own == 1) std::fflush(stdout);
   const int fd = own >= 0 ? own : ::open(shown.c_str(), O_WRONLY | O_CLOEXEC);
-  int error = fd < 0 ? errno : write_all(fd, content);
+  int error = fd < 0 ? errno : system::write_all(fd, content);
   if (own < 0 && fd >= 0 && ::close(fd) != 0 && !error) error = errno;
-  if (error) unwritable(shown, error);
+  if (error) system::unwritable(shown, error);
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ std::string Digest::hex() const {
 
 std::optional<std::string> digest_of(const fs::path& file) {
   try {
-    FileReader reader(file);
+    system::FileReader reader(file);
     Digest all;
     for (std::string part; !(part = reader.next(1 << 16)).empty();) all.add(part);
     return all.hex();
@@ -89,7 +91,7 @@ std::optional<std::string> digest_of(const fs::path& file) {
 
 WrittenFiles WrittenFiles::standard() {
   try {
-    return WrittenFiles(Cache::standard().root() / "written");
+    return WrittenFiles(toolchain::Cache::standard().root() / "written");
   } catch (const std::exception&) {
     return WrittenFiles(fs::path());
   }
@@ -98,11 +100,11 @@ WrittenFiles WrittenFiles::standard() {
 void WrittenFiles::add(const std::string& digest) const {
   if (record_.empty()) return;
   try {
-    private_folder(record_.parent_path(), "kernel cache");
+    system::private_folder(record_.parent_path(), "kernel cache");
   } catch (const Error&) {
     return;
   }
-  const OpenFile record(::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const system::OpenFile record(::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   // The lock is for processes that shorten the record; a line is written atomically without it.
   if (record.fd < 0 || ::flock(record.fd, LOCK_EX) != 0) return;
   const off_t size = ::lseek(record.fd, 0, SEEK_END);
@@ -121,7 +123,7 @@ bool WrittenFiles::holds(const std::string& digest) const {
   std::error_code none;
   if (record_.empty() || !fs::is_regular_file(record_, none)) return false;
   try {
-    return PrivateFile(record_).content().find(digest + "\n") != std::string::npos;
+    return system::PrivateFile(record_).content().find(digest + "\n") != std::string::npos;
   } catch (const Error&) {
     return false;
   }
@@ -152,14 +154,14 @@ Outputs::Place Outputs::resolve(const fs::path& shown) const {
   for (int links = 0;; ++links) {
     std::error_code none;
     if (!fs::is_symlink(place.file, none)) break;
-    if (links == 40) unwritable(shown, ELOOP);
+    if (links == 40) system::unwritable(shown, ELOOP);
     const fs::path to = fs::read_symlink(place.file, none);
-    if (none) unwritable(shown, none.value());
+    if (none) system::unwritable(shown, none.value());
     place.file = to.is_absolute() ? to : folder_of(place.file) / to;
   }
   const auto there = file_at(place.file);
-  if (!place.file.has_filename() || (there && S_ISDIR(there->st_mode))) unwritable(shown, EISDIR);
-  if (there && ::access(place.file.c_str(), W_OK) != 0) unwritable(shown, errno);
+  if (!place.file.has_filename() || (there && S_ISDIR(there->st_mode))) system::unwritable(shown, EISDIR);
+  if (there && ::access(place.file.c_str(), W_OK) != 0) system::unwritable(shown, errno);
   return place;
 }
 
@@ -186,9 +188,9 @@ void Outputs::check(const Place& place, const std::string* digest) const {
 void Outputs::take(const Place& place) {
   if (place.stream) return;
   const auto folder = file_at(folder_of(place.file));
-  if (!folder) unwritable(place.shown, errno);
+  if (!folder) system::unwritable(place.shown, errno);
   const std::string key =
-      fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, folded(place.file.filename().string()));
+      fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, system::folded(place.file.filename().string()));
   if (!claimed_.insert(key).second)
     fail("{}: two outputs of this command would go there; name another", graph::shown(place.shown.string()));
 }
@@ -198,11 +200,11 @@ void Outputs::stage(const Place& place, std::string_view content) {
     staged_.push_back({place, {}, std::string(content), {}});
     return;
   }
-  Staged s{place, folder_of(place.file) / fmt::format(".{}", unique_name("part")), {}, file_at(place.file)};
-  const int error = write_new(s.aside, content);
+  Staged s{place, folder_of(place.file) / fmt::format(".{}", system::unique_name("part")), {}, file_at(place.file)};
+  const int error = system::write_new(s.aside, content);
   if (error) {
     ::unlink(s.aside.c_str());
-    unwritable(place.shown, error);
+    system::unwritable(place.shown, error);
   }
   if (s.before) ::chmod(s.aside.c_str(), s.before->st_mode & 07777);
   staged_.push_back(std::move(s));
@@ -251,7 +253,7 @@ void Outputs::put_in_place(Staged& s) {
       s.state = there ? Staged::replaced : Staged::made;
       return;
     }
-  unwritable(s.place.shown, errno);
+  system::unwritable(s.place.shown, errno);
 }
 
 void Outputs::commit() {
@@ -293,7 +295,7 @@ Report::~Report() {
 
 void Report::append(std::string_view text) {
   outputs_.written().add(digest_.add(text).hex());
-  if (const int error = write_all(appended_, text)) unwritable(file_, error);
+  if (const int error = system::write_all(appended_, text)) system::unwritable(file_, error);
 }
 
 void Report::add(int order, const std::string& line) {
@@ -308,7 +310,7 @@ void Report::add(int order, const std::string& line) {
     const bool complete = lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
     if (bytes_ < max_replaced_bytes || !complete) return;
     appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (appended_ < 0) unwritable(file_, errno);
+    if (appended_ < 0) system::unwritable(file_, errno);
     digest_.add(all);
     next_ = static_cast<int>(lines_.size());
     lines_.clear();

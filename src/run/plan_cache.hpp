@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "candidate/expected_time.hpp"
-#include "run/cache.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 
@@ -24,7 +24,7 @@ class PlanCache {
   static constexpr std::size_t max_costs = 200'000;
 
   /// Reads the expected times of kernels for this target. With nullopt, nothing is read or kept.
-  PlanCache(std::optional<Cache>, const target::Target&);
+  PlanCache(std::optional<toolchain::Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
   /// Returns the expected times of kernels, for fuse::optimize, which looks times up in them and adds new ones.
@@ -37,8 +37,8 @@ class PlanCache {
  private:
   /// A cached expected time of a kernel.
   struct Record {
-    Hash kernel;    // of its structure (the canonical form of its operators and shapes)
-    double us = 0;  // expected time in microseconds
+    toolchain::Hash kernel;  // of its structure (the canonical form of its operators and shapes)
+    double us = 0;           // expected time in microseconds
   };
   /// Returns the expected times that the cache has on disk now.
   std::vector<Record> read() const;
@@ -46,13 +46,13 @@ class PlanCache {
   /// `structure`: canonical form of the kernel's operators and shapes.
   std::optional<double> find(const std::string& structure) const;
 
-  std::optional<Cache> cache_;
+  std::optional<toolchain::Cache> cache_;
   std::string target_;
   std::vector<Record> before_;  // the records that were read, sorted
   candidate::CostCache costs_;
 };
 
 /// Returns Cache::standard(); nullopt if none of its environment variables is set.
-std::optional<Cache> standard_cache();
+std::optional<toolchain::Cache> standard_cache();
 
 }  // namespace zellige::run

@@ -7,13 +7,14 @@
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
-#include "run/files.hpp"
 #include "run/gpu.hpp"
-#include "run/host_compiler.hpp"
 #include "run/interpreted.hpp"
-#include "run/nvrtc.hpp"
-#include "run/process.hpp"
 #include "run/storage.hpp"
+#include "system/elapsed.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
+#include "toolchain/host_compiler.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::run {
 namespace {
@@ -39,7 +40,8 @@ void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& 
 }
 
 /// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
-emit::EmittedProgram program_of(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache, RunResult& r) {
+emit::EmittedProgram program_of(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache,
+                                RunResult& r) {
   if (o.program) {
     require_arguments(g, o.program->program);
     return o.program->program;
@@ -61,7 +63,7 @@ emit::EmittedProgram program_of(const graph::KernelGraph& g, const RunOptions& o
 // Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
 // finding makes the result wrong.
 void run_on_emulator(const emit::EmittedProgram& p, std::vector<Bytes>& storage, const RunOptions& o,
-                     const Cache& cache, RunResult& r) {
+                     const toolchain::Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
   emulate::Counters all;
   for (const EmulatedKernel& k : e.kernels) all += k.counters;
@@ -78,14 +80,14 @@ void run_on_emulator(const emit::EmittedProgram& p, std::vector<Bytes>& storage,
 }
 
 // Compiles the program, runs it on the GPU, and stores times and registers in `r`.
-void run_on_device(const emit::EmittedProgram& p, std::vector<Bytes>& storage, const RunOptions& o, const Cache& cache,
-                   RunResult& r) {
+void run_on_device(const emit::EmittedProgram& p, std::vector<Bytes>& storage, const RunOptions& o,
+                   const toolchain::Cache& cache, RunResult& r) {
   o.compile.say("compiling");
-  const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   r.compile_ms = cubin.compile_ms;
   r.compile_cached = cubin.cached;
   if (!cubin.note.empty()) r.notes.push_back(cubin.note);
-  std::optional<OpenFile> alone;
+  std::optional<system::OpenFile> alone;
   if (o.time != Timing::off) o.compile.say("waiting for the GPU"), alone.emplace(lock_gpu(cache));
   o.compile.say("running");
   const GpuRun g = run_on_gpu(p.manifest, cubin, storage, o.time);
@@ -109,23 +111,23 @@ reference::RandomInputs inputs_of(const graph::KernelGraph& g, const RunOptions&
 }
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
-void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResult& r) {
+void fill(graph::KernelGraph g, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
   declare_constant(g, o.compile.constants);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::EmittedProgram> program;
   if (o.on != Machine::reference) {
     program = program_of(g, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
-    r.kernel = source_file(program->source, program->manifest.name, cache).string();
+    r.kernel = toolchain::source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels)
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
   }
   const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(standard_check(g));
   r.check = name(check);
   o.compile.say("finding inputs");
-  auto start = SteadyClock::now();
+  auto start = system::SteadyClock::now();
   const reference::RandomInputs inputs = inputs_of(g, o, check);
-  r.inputs_ms = ms_since(start);
+  r.inputs_ms = system::ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i)
     r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
   if (program && o.program && check == Check::full) {
@@ -160,17 +162,17 @@ void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResu
     throw;
   }
   o.compile.say("checking");
-  start = SteadyClock::now();
+  start = system::SteadyClock::now();
   if (check == Check::full)
     check_all(g, program->manifest, storage, inputs, r);
   else if (check == Check::sampled)
     check_sample(g, program->manifest, storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
-  r.check_ms = ms_since(start);
+  r.check_ms = system::ms_since(start);
   keep(&*program, &storage);
 }
 
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
-RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache) {
+RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
@@ -197,7 +199,7 @@ std::string_view name(Machine e) {
   return names[static_cast<int>(e)];
 }
 
-RunResult run(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache) {
+RunResult run(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache) {
   RunResult r = run_once(g, o, cache);
   for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
     RunOptions other = o;
@@ -211,7 +213,7 @@ RunResult run(const graph::KernelGraph& g, const RunOptions& o, const Cache& cac
 }
 
 std::string gpu_target() {
-  nvrtc_version();
+  toolchain::nvrtc_version();
   const int cc = device().compute_capability;
   for (const target::Target& t : target::all())
     if (t.compute_capability == cc) return std::string(t.name);
@@ -225,7 +227,7 @@ std::string gpu_target() {
 
 GpuFound find_gpu() {
   GpuFound found;
-  run_jobs(
+  system::run_jobs(
       1, 1,
       [](int) -> std::string {
         try {
@@ -234,7 +236,7 @@ GpuFound find_gpu() {
           return fmt::format("-{}", e.what());
         }
       },
-      [&](int, const JobEnd& end) {
+      [&](int, const system::JobEnd& end) {
         if (!end.crash.empty())
           found.why_not = "looking for a GPU was " + end.crash;
         else

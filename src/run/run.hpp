@@ -12,11 +12,11 @@
 
 #include "graph/graph.hpp"
 #include "ir/ir.hpp"
-#include "run/cache.hpp"
 #include "run/check.hpp"
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 
@@ -45,7 +45,7 @@ struct RunOptions {
 /// If the result is Status::borderline (outside of the tolerance, but rounding alone can explain it), runs the
 /// graph again with the next two seeds. The result is Status::wrong if one of these runs is wrong, because a
 /// wrong kernel is wrong for all inputs, and usually by much.
-RunResult run(const graph::KernelGraph& graph, const RunOptions&, const Cache&);
+RunResult run(const graph::KernelGraph& graph, const RunOptions&, const toolchain::Cache&);
 
 /// A usable GPU with NVRTC, or the reason why there is none.
 struct GpuFound {

@@ -8,18 +8,11 @@
 // 2. Evaluations run one after another; kernels within an evaluation may overlap.
 // 3. Kernels run one after another.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace zellige::run {
-
-using SteadyClock = std::chrono::steady_clock;
-/// Returns the milliseconds since `start`.
-inline double ms_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
-}
 
 /// The kind of time measurement on the GPU.
 enum class Timing : std::uint8_t {

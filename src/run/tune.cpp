@@ -76,7 +76,7 @@ std::optional<double> expected_us(const graph::KernelGraph& graph, const target:
 }  // namespace
 
 Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& plan_options,
-           int candidates, const MeasureProgram& measure, const std::string& machine, const Cache& cache,
+           int candidates, const MeasureProgram& measure, const std::string& machine, const toolchain::Cache& cache,
            const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<MeasuredTiling> all;
   const auto declared = [&](const retile::Tiling& tiling) {
@@ -87,7 +87,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   const auto add = [&](const retile::Tiling& tiling, double expected) {
     all.push_back({transpile(graph, target, declared(tiling)), expected, {}});
   };
-  Key key = Key{}.add("tuned").add(machine);
+  toolchain::Key key = toolchain::Key{}.add("tuned").add(machine);
   Tuned found;
   const tiling::RankedTilings ranked = tiling::ranked(graph, target, plan_options, candidates);
   found.rejected = ranked.rejected;

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "emit/emit.hpp"
-#include "run/cache.hpp"
 #include "run/result.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 
@@ -44,7 +44,7 @@ struct Tuned {
 /// of the machine, part of the cache's key. `say` receives the progress in words; `prepare` compiles a
 /// program before it is measured. Throws Error if the graph cannot be planned.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
-           const MeasureProgram&, const std::string& machine, const Cache&,
+           const MeasureProgram&, const std::string& machine, const toolchain::Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});
 
 }  // namespace zellige::run

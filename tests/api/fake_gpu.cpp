@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "../run/cubin.hpp"
+#include "../toolchain/cubin.hpp"
 
 namespace {
 

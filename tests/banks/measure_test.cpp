@@ -19,11 +19,11 @@ struct Measure : Command {
     std::ofstream(path("banks")) << program;
     std::filesystem::permissions(path("banks"), std::filesystem::perms::owner_all);
   }
-  zellige::run::Finished measure(std::vector<std::string> more) {
+  zellige::system::Finished measure(std::vector<std::string> more) {
     std::vector<std::string> words = {"python3", ZELLIGE_SOURCE_DIR "/tests/gpu/banks/measure.py", ZELLIGE_EXECUTABLE,
                                       path("banks")};
     words.insert(words.end(), more.begin(), more.end());
-    return zellige::run::run_process(words);
+    return zellige::system::run_process(words);
   }
   // For each pattern a launch that repeats the instruction 64 times, and one that repeats it twice as often.
   void counts(const std::vector<std::string>& launches) {

@@ -88,7 +88,7 @@ std::uint64_t min_mma(const Size& s) {
 class BlockMatmul : public testing::TestWithParam<Case> {};
 
 TEST_P(BlockMatmul, Correct) {
-  const run::Cache cache = run::Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const run::RunResult r = run::run(matmuls(GetParam()), {.on = run::Machine::emulator, .target = "sm_80"}, cache);
   EXPECT_EQ(run::name(r.status), "correct") << r.reason;
   EXPECT_EQ(r.buffer_size, 0);

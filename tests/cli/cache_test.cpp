@@ -1,12 +1,12 @@
 // zellige cache: how much is kept, where, and its end.
-#include "run/cache.hpp"
+#include "toolchain/cache.hpp"
 
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "graph/builder.hpp"
 #include "json/json.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr const char* graph = R"({"zellige_graph": 1, "name": "rows",
   "outputs": ["Y"]})";
 
 struct CacheCommand : Command {
-  CacheCommand() { zellige::run::write_whole(path("rows.json"), graph); }
+  CacheCommand() { zellige::system::write_whole(path("rows.json"), graph); }
   std::string root() const { return path("cache"); }
 };
 
@@ -36,13 +36,13 @@ TEST_F(CacheCommand, TellsListsAndDeletes) {
 }
 
 TEST_F(CacheCommand, NamesKeptProgramsAndDecisions) {
-  const zellige::run::Cache cache(root());
-  for (const char* kind : {"program", "decisions"}) zellige::run::keep(cache, kind, "key", "text");
+  const zellige::toolchain::Cache cache(root());
+  for (const char* kind : {"program", "decisions"}) zellige::toolchain::keep(cache, kind, "key", "text");
   const auto told = run({"cache"});
   EXPECT_NE(told.output.find(".decisions decisions of the torch backend\n"), told.output.npos) << told.output;
   EXPECT_NE(told.output.find(".program programs that were planned\n"), told.output.npos) << told.output;
   EXPECT_TRUE(run({"cache", "--clear"}).output.starts_with(root() + ": 2 entries deleted, "));
-  EXPECT_FALSE(zellige::run::kept(cache, "decisions", "key"));
+  EXPECT_FALSE(zellige::toolchain::kept(cache, "decisions", "key"));
 }
 
 TEST_F(CacheCommand, RefusesAFolderThatOthersMayWrite) {
@@ -75,8 +75,8 @@ zellige::graph::KernelGraph scan(std::int64_t steps) {
 
 // 130: ended by the interrupt; 137: still there four seconds later.
 TEST_F(CacheCommand, AnInterruptEndsAPlanAndKeepsNoHalfOfIt) {
-  zellige::run::write_whole(path("scan.json"), zellige::json::to_json(scan(400)));
-  const auto f = zellige::run::run_process(
+  zellige::system::write_whole(path("scan.json"), zellige::json::to_json(scan(400)));
+  const auto f = zellige::system::run_process(
       {"timeout", "--preserve-status", "-s", "INT", "-k", "4", "1", ZELLIGE_EXECUTABLE, "optimize", path("scan.json")});
   EXPECT_EQ(f.status, 130) << f.output;
   EXPECT_EQ(f.output, "");

@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "run/folder.hpp"
-#include "run/process.hpp"
+#include "system/process.hpp"
 
 struct Command : testing::Test {
   Command() { setenv("ZELLIGE_CACHE", (folder / "cache").c_str(), 1); }
 
-  zellige::run::Finished run(std::vector<std::string> words) {
+  zellige::system::Finished run(std::vector<std::string> words) {
     words.insert(words.begin(), ZELLIGE_EXECUTABLE);
-    return zellige::run::run_process(words);
+    return zellige::system::run_process(words);
   }
   /// That the command ends with a status and prints exactly that.
   void expect(const std::vector<std::string>& words, int status, const std::string& output) {
-    const zellige::run::Finished f = run(words);
+    const zellige::system::Finished f = run(words);
     EXPECT_EQ(f.status, status) << f.output;
     EXPECT_EQ(f.output, output);
   }

@@ -11,15 +11,15 @@
 #include "command.hpp"
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
-#include "run/files.hpp"
-#include "run/machine_code.hpp"
-#include "run/nvrtc.hpp"
+#include "system/files.hpp"
+#include "toolchain/machine_code.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace {
 
-using zellige::run::Finished;
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::Finished;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 const std::string examples = std::string(ZELLIGE_SOURCE_DIR) + "/examples/";
 
@@ -32,7 +32,7 @@ struct Emit : Command {
     return std::regex_replace(f.output, std::regex(path("out/")), "");
   }
   Finished shell(const std::string& line) {
-    return zellige::run::run_process({"sh", "-c", "cd " + path("out") + " && " + line});
+    return zellige::system::run_process({"sh", "-c", "cd " + path("out") + " && " + line});
   }
   void prints(const std::string& line, const std::string& output) {
     const Finished f = shell(line);
@@ -43,7 +43,7 @@ struct Emit : Command {
 
 bool nvrtc() {
   try {
-    return !zellige::run::nvrtc_version().empty();
+    return !zellige::toolchain::nvrtc_version().empty();
   } catch (const std::exception&) {
     return false;
   }
@@ -76,8 +76,8 @@ TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
                     command =
                         "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c mlp.cu";
   EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
-  auto nvcc = zellige::run::find_program("nvcc");
-  if (!nvcc) nvcc = zellige::run::find_program("/usr/local/cuda/bin/nvcc");
+  auto nvcc = zellige::system::find_program("nvcc");
+  if (!nvcc) nvcc = zellige::system::find_program("/usr/local/cuda/bin/nvcc");
   if (!nvcc) GTEST_SKIP() << "no nvcc on PATH or in /usr/local/cuda";
   for (const std::string target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(emit("mlp", target, "cu,h"), "mlp.cu\nmlp.h\nmlp.manifest.json\n");
@@ -166,7 +166,7 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
   prints("FAIL=1 " + with + "./user 1000 2000 3000 0 | tail -1",
          "lora_0: launching fails: unspecified launch failure\n");
   const Finished without = shell("LD_LIBRARY_PATH=. ./user 1000 2000 3000 0");
-  if (!zellige::run::find_program("nvidia-smi"))
+  if (!zellige::system::find_program("nvidia-smi"))
     EXPECT_TRUE(without.output.starts_with("lora_0: no driver of CUDA: libcuda.so.1: ")) << without.output;
 }
 
@@ -208,15 +208,15 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
   const std::string text = read_whole(path("out/mlp.manifest.json"));
   const zellige::emit::Manifest m = zellige::emit::parse_manifest(text, "mlp.manifest.json");
   EXPECT_EQ(m.zellige, "0.1.0");
-  EXPECT_EQ(m.nvrtc, zellige::run::nvrtc_version());
+  EXPECT_EQ(m.nvrtc, zellige::toolchain::nvrtc_version());
   ASSERT_EQ(m.artefacts.size(), 4u);
   for (const zellige::emit::Artefact& a : m.artefacts)
     EXPECT_EQ(a, zellige::emit::artefact(a.file, read_whole(path("out/" + a.file))));
   const std::string cubin = read_whole(path("out/mlp.cubin"));
-  EXPECT_NO_THROW(zellige::run::require_belongs(m, cubin));
+  EXPECT_NO_THROW(zellige::toolchain::require_belongs(m, cubin));
   const auto refuses = [&](const std::string& bytes) {
     try {
-      zellige::run::require_belongs(m, bytes);
+      zellige::toolchain::require_belongs(m, bytes);
       return std::string();
     } catch (const zellige::Error& e) {
       return std::string(e.what());

@@ -8,11 +8,11 @@
 #include "command.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
-using zellige::run::write_whole;
+using zellige::system::write_whole;
 
 std::string graph_text(const std::string& name, const std::string& operators, const std::string& shape = "[8, 64]") {
   return R"({"zellige_graph": 1, "name": ")" + name + R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" +

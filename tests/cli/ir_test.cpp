@@ -4,12 +4,12 @@
 
 #include "command.hpp"
 #include "graphs.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 struct Ir : Command {
   const std::string gemm = ZELLIGE_SOURCE_DIR "/examples/gemm.json";

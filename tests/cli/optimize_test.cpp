@@ -2,12 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 /// Y = softmax(X + 1): two unfused operators.
 constexpr const char* rows = R"({"zellige_graph": 1, "name": "rows",

@@ -8,13 +8,13 @@
 
 #include "command.hpp"
 #include "graphs.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 struct Writer {
   std::string command, option;     // as --help lists them
@@ -49,7 +49,7 @@ struct Outputs : Command {
     std::string other = three_graphs;  // another operator in the first of them
     write_whole(path("other.json"), other.replace(other.find("\"exp\""), 5, "\"square\""));
   }
-  zellige::run::Finished start(const Writer& w, const std::string& out, bool force = false) {
+  zellige::system::Finished start(const Writer& w, const std::string& out, bool force = false) {
     std::vector<std::string> words = w.words;
     for (std::string& word : words)
       word = word == "IN"      ? path("graphs.json")
@@ -180,7 +180,7 @@ TEST_F(Outputs, EveryTensorHasItsDump) {
   EXPECT_EQ(f.status, 0) << f.output;
   std::set<std::string> folded, contents;
   for (const auto& [file, content] : all("dump")) {
-    EXPECT_TRUE(folded.insert(zellige::run::folded(file)).second) << file;
+    EXPECT_TRUE(folded.insert(zellige::system::folded(file)).second) << file;
     contents.insert(content);
   }
   EXPECT_EQ(folded.size(), 2 * names.size() + 1) << "and graph.json";
@@ -191,20 +191,21 @@ TEST_F(Outputs, StandardOutputIsAStream) {
   const auto f = run({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", "-"});
   EXPECT_EQ(f.status, 0);
   EXPECT_EQ(f.output.find("{\"file\":"), 0u) << f.output;
-  const auto shell = zellige::run::run_process(
+  const auto shell = zellige::system::run_process(
       {"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 --svg /dev/stdout > " + path("all.txt")});
   EXPECT_EQ(shell.status, 0) << shell.output;
   EXPECT_EQ(read_whole(path("all.txt")).find("<svg"), 0u);
   EXPECT_TRUE(read_whole(path("all.txt")).ends_with("\n4:1\n"));
-  EXPECT_EQ(zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"}).output,
-            "zellige: stdout: cannot be written: No space left on device\n");
+  EXPECT_EQ(
+      zellige::system::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"}).output,
+      "zellige: stdout: cannot be written: No space left on device\n");
 }
 
 // Missing permissions, for a user who is not root.
 TEST_F(Outputs, NoPermission) {
   std::vector<std::string> as_user;
   if (geteuid() == 0) {
-    if (!zellige::run::find_program("setpriv")) GTEST_SKIP() << "this is root, and there is no setpriv";
+    if (!zellige::system::find_program("setpriv")) GTEST_SKIP() << "this is root, and there is no setpriv";
     as_user = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
   }
   fs::create_directories(path("locked"));
@@ -219,7 +220,7 @@ TEST_F(Outputs, NoPermission) {
   const auto refused = [&](std::vector<std::string> words, const std::string& message) {
     words.insert(words.begin(), ZELLIGE_EXECUTABLE);
     words.insert(words.begin(), as_user.begin(), as_user.end());
-    const auto f = zellige::run::run_process(words);
+    const auto f = zellige::system::run_process(words);
     EXPECT_EQ(f.status, 2);
     EXPECT_EQ(f.output, "zellige: " + message + "\n");
   };

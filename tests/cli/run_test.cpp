@@ -8,17 +8,17 @@
 #include "graph/shown.hpp"
 #include "graphs.hpp"
 #include "reference/array.hpp"
-#include "run/files.hpp"
 #include "run/npy.hpp"
 #include "run/result.hpp"
+#include "system/files.hpp"
 
 namespace {
 
 using namespace zellige;
-using run::read_whole;
 using run::RunResult;
 using run::Status;
-using run::write_whole;
+using system::read_whole;
+using system::write_whole;
 
 struct Run : Command {
   Run() { write_whole(path("three.json"), three_graphs); }
@@ -154,7 +154,7 @@ TEST_F(Run, NoCompilerIsARefusal) {
 
 // A fake compiler: it prints its version, and then does something else.
 struct RunWithCompiler : Run {
-  zellige::run::Finished with(const std::string& does) {
+  zellige::system::Finished with(const std::string& does) {
     write_whole(path("cxx"), "#!/bin/sh\nif [ \"$1\" = --version ]; then echo substitute; exit 0; fi\n" + does + "\n");
     std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
     setenv("ZELLIGE_CXX", path("cxx").c_str(), 1);
@@ -221,7 +221,7 @@ TEST_F(RunWithCompiler, AWorkerKilledFromOutsideFailed) {
 
 TEST_F(Run, StdinIsAFile) {
   const auto shell = [&](const std::string& arguments) {
-    return zellige::run::run_process(
+    return zellige::system::run_process(
         {"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " " + arguments + " < " + path("three.json")});
   };
   const auto f = shell("run - --index 1 --on reference");
@@ -261,7 +261,7 @@ TEST_F(Run, ALongFileStartsAtOnce) {
       "exit 1; done; printf '%s]' \"$GRAPH\"; } | " +
       ZELLIGE_EXECUTABLE + " run - --all --jobs 2 --on reference --json " + path("out.jsonl");
   setenv("GRAPH", one.c_str(), 1);
-  const auto f = zellige::run::run_process({"timeout", "100", "sh", "-c", script});
+  const auto f = zellige::system::run_process({"timeout", "100", "sh", "-c", script});
   unsetenv("GRAPH");
   EXPECT_EQ(f.status, 0) << f.output;
   EXPECT_EQ(results(path("out.jsonl")).size(), 65u);
@@ -392,7 +392,7 @@ TEST_F(Run, AnEntryOfTheCacheThatWasChangedIsMadeAgainAndNoted) {
     for (const auto& f : std::filesystem::recursive_directory_iterator(folder / "cache"))
       if (f.path().extension() == ".so") change(f.path().string()), ++entries;
     EXPECT_EQ(entries, 1);
-    const run::Finished f = Command::run(words);
+    const system::Finished f = Command::run(words);
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_NE(f.output.find("\n    note: the kernel cache's "), f.output.npos) << f.output;
     EXPECT_EQ(f.output.find("(cached)"), f.output.npos) << f.output;
@@ -410,11 +410,11 @@ TEST_F(Run, AnEntryOfTheCacheThatWasChangedIsMadeAgainAndNoted) {
   holds(changed([](const std::string& file) { write_whole(file, read_whole(file).substr(0, 5000), 0600); }),
         "it does not end as entries do");
   holds(changed([](const std::string& file) { ::chmod(file.c_str(), 0666); }), path("cache"));
-  const run::Finished again = Command::run(words);
+  const system::Finished again = Command::run(words);
   EXPECT_EQ(again.output.find("note:"), again.output.npos) << again.output;
   EXPECT_NE(again.output.find("(cached)"), again.output.npos) << again.output;
   ::chmod(path("cache").c_str(), 0777);
-  const run::Finished open = Command::run(words);
+  const system::Finished open = Command::run(words);
   EXPECT_EQ(open.status, 2);
   EXPECT_EQ(open.output, "three[0]               refused   emulator sm_80\n    kernel cache " + path("cache") +
                              ": its mode is 0777, expected 0700: others may put code there that this process "
@@ -444,7 +444,7 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
          "zellige: /dev/zero: expected a manifest or its list of tilings, of at most 67108864 bytes, found "
          "more\n");
   write_whole(path("good.npy"), good);
-  const run::Finished endless = zellige::run::run_process(
+  const system::Finished endless = zellige::system::run_process(
       {"sh", "-c",
        "mkfifo " + path("pipe") + "; (cat " + path("good.npy") + " /dev/zero > " + path("pipe") + ") & exec " +
            ZELLIGE_EXECUTABLE + " run " + path("three.json") + " --index 1 --on emulator --input A=" + path("pipe")});
@@ -460,7 +460,7 @@ TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
          "zellige: " + there + ": expected a graph file that can be read, found: No such file or directory\n");
   write_whole(file, "[");
   const auto clean = [&](const std::vector<std::string>& words) {
-    const run::Finished f = Command::run(words);
+    const system::Finished f = Command::run(words);
     EXPECT_EQ(graph::shown_lines(f.output), f.output) << words[0];
     EXPECT_EQ(f.output.find("\nzellige: b"), f.output.npos) << f.output;
     EXPECT_NE(f.output.find("\\x1b[31m"), f.output.npos) << words[0] << f.output;

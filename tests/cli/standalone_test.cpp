@@ -6,13 +6,13 @@
 
 #include "../all_cases.hpp"
 #include "command.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
-using zellige::run::find_program;
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::find_program;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 const char* const examples[] = {"attention", "lora", "mlp", "rmsnorm"};
 
@@ -43,7 +43,7 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
       std::string words =
           std::regex_replace(command.substr(command.find(' ')), std::regex("_90a"), "_" + target.substr(3));
       words.replace(words.find("lora_0.cu"), 9, write(example, target));
-      const auto f = zellige::run::run_process({"sh", "-c", *nvcc + words + " -o " + path("out.o")});
+      const auto f = zellige::system::run_process({"sh", "-c", *nvcc + words + " -o " + path("out.o")});
       EXPECT_EQ(f.status, 0);
       EXPECT_EQ(f.output, "") << example << " for " << target;
     }
@@ -148,12 +148,12 @@ int main() {
 }
 )";
     write_whole(path("host.cpp"), host);
-    const auto f =
-        zellige::run::run_process({"sh", "-c",
-                                   "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") + " -DENTRY=launch_" +
-                                       manifest.at("name").get<std::string>() + " -DORDERED=ordered_" +
-                                       manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) +
-                                       " -o " + path("host") + " " + path("host.cpp") + " && " + path("host")});
+    const auto f = zellige::system::run_process({"sh", "-c",
+                                                 "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") +
+                                                     " -DENTRY=launch_" + manifest.at("name").get<std::string>() +
+                                                     " -DORDERED=ordered_" + manifest.at("name").get<std::string>() +
+                                                     " -DASKING=" + std::to_string(asking) + " -o " + path("host") +
+                                                     " " + path("host.cpp") + " && " + path("host")});
     EXPECT_EQ(f.status, 0) << example;
     EXPECT_EQ(f.output, "0") << example;
   }

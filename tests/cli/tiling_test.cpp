@@ -2,14 +2,14 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
 const std::string graph = std::string(ZELLIGE_SOURCE_DIR) + "/examples/rmsnorm.json";
 
 nlohmann::json tiling_of(const std::string& manifest) {
-  return nlohmann::json::parse(zellige::run::read_whole(manifest))["tiling"];
+  return nlohmann::json::parse(zellige::system::read_whole(manifest))["tiling"];
 }
 
 TEST_F(Command, TilingsAreRecordedAndReplayed) {
@@ -24,16 +24,16 @@ TEST_F(Command, TilingsAreRecordedAndReplayed) {
   // From a manifest, and from its list alone; with half the number of blocks.
   EXPECT_EQ(tiling_of(transpile(selected, "again")), tiling_of(selected));
   list[0]["grid"][0] = list[0]["grid"][0].get<int>() / 2;
-  zellige::run::write_whole(path("half.json"), list.dump());
+  zellige::system::write_whole(path("half.json"), list.dump());
   const std::string half = transpile(path("half.json"), "half");
   EXPECT_EQ(tiling_of(half), list);
-  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0], list[0]["grid"][0]);
+  EXPECT_EQ(nlohmann::json::parse(zellige::system::read_whole(half))["kernels"][0]["grid"][0], list[0]["grid"][0]);
 }
 
 TEST_F(Command, TilingsThatAreNoneAreRefused) {
   expect({"transpile", graph, "--tiling", path("nowhere")}, 2,
          "zellige: " + path("nowhere") + ": cannot be read: No such file or directory\n");
-  zellige::run::write_whole(path("empty.json"), "[]");
+  zellige::system::write_whole(path("empty.json"), "[]");
   expect({"transpile", graph, "--tiling", path("empty.json"), "-o", path("out")}, 2,
          "zellige: graph rmsnorm[0]: expected a tiling of its custom operators (0), found one of none\n");
   expect({"run", graph, "--on", "emulator", "--tune", "4"}, 2,

@@ -2,12 +2,12 @@
 
 #include "command.hpp"
 #include "graphs.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
-using zellige::run::read_whole;
-using zellige::run::write_whole;
+using zellige::system::read_whole;
+using zellige::system::write_whole;
 
 struct Transpile : Command {
   Transpile() { write_whole(path("three.json"), three_graphs); }

@@ -46,7 +46,7 @@ TEST_F(Command, ConsoleBlocksOfTheDocsShowWhatIsPrinted) {
     ASSERT_NE(at, std::string::npos) << command;
     command.replace(at, 7, ZELLIGE_EXECUTABLE);
     const std::string printed =
-        zellige::run::run_process({"/bin/sh", "-c", "cd '" ZELLIGE_SOURCE_DIR "' && " + command}).output;
+        zellige::system::run_process({"/bin/sh", "-c", "cd '" ZELLIGE_SOURCE_DIR "' && " + command}).output;
     // Less the progress of what takes longer than two seconds.
     EXPECT_EQ(std::regex_replace(printed, std::regex("\\[[0-9]+/[0-9]+\\] [0-9]+:[0-9]{2}  [^\n]*\n"), ""), e.output)
         << e.command;

@@ -96,7 +96,7 @@ TEST_F(EmulateMessages, NameALaunchFromAKernel) {
 
 TEST_F(EmulateMessages, NameAHeaderThatIsMissing) {
   std::ofstream(path("k.cu")) << "#include <cstdio>\n#include <cub/cub.cuh>\nint main() {}\n";
-  const zellige::run::Finished f = run({"emulate", path("k.cu")});
+  const zellige::system::Finished f = run({"emulate", path("k.cu")});
   EXPECT_EQ(f.status, 2);
   EXPECT_EQ(f.output,
             "zellige: " + path("k.cu") +
@@ -104,7 +104,7 @@ TEST_F(EmulateMessages, NameAHeaderThatIsMissing) {
 }
 
 TEST_F(EmulateMessages, NameAFileThatIsMissing) {
-  const zellige::run::Finished f = run({"emulate", path("none.cu")});
+  const zellige::system::Finished f = run({"emulate", path("none.cu")});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find("none.cu"), std::string::npos) << f.output;
 }

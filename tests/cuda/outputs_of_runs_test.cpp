@@ -56,7 +56,7 @@ TEST_F(EmulateOutputs, SarifHasTheLinesOfEachFinding) {
 }
 
 TEST_F(EmulateOutputs, CountsHaveBankConflictsByLine) {
-  const zellige::run::Finished f = run({"emulate", "--counts", path("k.cu")});
+  const zellige::system::Finished f = run({"emulate", "--counts", path("k.cu")});
   EXPECT_NE(f.output.find("k.cu:5: shared loads of 4 bytes: 32 wavefronts, 1 would do, in 1 execution of a warp\n"),
             std::string::npos)
       << f.output;

@@ -94,7 +94,7 @@ struct Programs : Command {
     return folder;
   }
   Programs() { setenv("ZELLIGE_CACHE", (shared_cache() / "cache").c_str(), 1); }
-  zellige::run::Finished emulate(const std::string& program, int fault, const char* schedule = "0") {
+  zellige::system::Finished emulate(const std::string& program, int fault, const char* schedule = "0") {
     return run({"emulate", file_of(program), "--seconds", "1", "--schedule", schedule, "--", std::to_string(fault)});
   }
 };
@@ -103,7 +103,7 @@ struct RightPrograms : Programs, testing::WithParamInterface<const char*> {};
 
 TEST_P(PlantedFaults, AreFound) {
   const Planted& p = GetParam();
-  const zellige::run::Finished f = emulate(p.program, p.fault);
+  const zellige::system::Finished f = emulate(p.program, p.fault);
   EXPECT_EQ(f.status, *p.found ? 1 : 0) << f.output;
   EXPECT_NE(f.output.find(p.found), std::string::npos) << f.output;
 }
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFaults, testing::ValuesIn(planted),
 
 TEST_P(RightPrograms, HaveNoFindingsInAnyOrderOfThreads) {
   for (const char* schedule : {"0", "7"}) {
-    const zellige::run::Finished f = emulate(GetParam(), 0, schedule);
+    const zellige::system::Finished f = emulate(GetParam(), 0, schedule);
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_NE(f.output.find("right\n"), std::string::npos) << f.output;
     EXPECT_NE(f.output.find("no findings in "), std::string::npos) << f.output;

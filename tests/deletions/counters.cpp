@@ -124,7 +124,7 @@ int run(const std::vector<std::string>& files, const std::string& target) {
     } else {
       const std::vector<KernelGraph> graphs = json::load(file);
       if (graphs.empty()) fail("{}: holds no graph", file);
-      run::RunResult r = run::run(graphs[0], {.target = target}, run::Cache::standard());
+      run::RunResult r = run::run(graphs[0], {.target = target}, toolchain::Cache::standard());
       r.file = file;
       take(r);
     }

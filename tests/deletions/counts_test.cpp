@@ -69,7 +69,7 @@ Counts counts_of(emit::EmittedProgram program) {
   return c;
 }
 
-std::string findings(const Counts& c, const run::Cache& cache, int site, int by) {
+std::string findings(const Counts& c, const toolchain::Cache& cache, int site, int by) {
   setenv("ZELLIGE_COUNT", fmt::format("{} {}", site, by).c_str(), 1);
   std::vector<run::Bytes> storage = c.inputs;
   const run::EmulatedRun r = run::run_emulated(c.program, storage, cache);
@@ -207,7 +207,7 @@ class BarrierCounts : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const Family& family = families()[GetParam()];
-  const run::Cache cache = run::Cache::standard();
+  const toolchain::Cache cache = toolchain::Cache::standard();
   emit::EmittedProgram program = test::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
   for (const kernel::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
   const std::string source = program.source, notes = ir::print(program);

@@ -22,10 +22,10 @@
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"
-#include "run/host_compiler.hpp"
-#include "run/process.hpp"
 #include "run/storage.hpp"
 #include "sites.hpp"
+#include "system/process.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige::deletions {
 namespace {
@@ -60,11 +60,11 @@ emit::EmittedProgram program_of(const graph::KernelGraph& g, const Options& o) {
 /// A program whose sites can be switched off one at a time.
 class Subject {
  public:
-  Subject(const graph::KernelGraph& g, const Options& o, const run::Cache& cache)
+  Subject(const graph::KernelGraph& g, const Options& o, const toolchain::Cache& cache)
       : program_(program_of(g, o)), switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
     const emit::Manifest& m = program_.manifest;
-    source_ = run::source_file(switched_.text, m.name, cache).string();
-    const run::HostLibrary library = run::compile_for_emulator(switched_.text, m.name, cache);
+    source_ = toolchain::source_file(switched_.text, m.name, cache).string();
+    const toolchain::HostLibrary library = toolchain::compile_for_emulator(switched_.text, m.name, cache);
     handle_ = dlopen(library.file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) fail("{}: does not load: {}", g.name, dlerror());
     deleted_ = static_cast<int*>(dlsym(handle_, "zellige_deleted"));
@@ -175,7 +175,7 @@ struct Count {
   int all = 0, reported = 0, wrong = 0, counted = 0, unseen = 0;
 };
 
-void examine(const std::string& file, const Options& o, const run::Cache& cache, Count& total) {
+void examine(const std::string& file, const Options& o, const toolchain::Cache& cache, Count& total) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const std::vector<graph::KernelGraph> graphs = json::load(file);
@@ -186,9 +186,9 @@ void examine(const std::string& file, const Options& o, const run::Cache& cache,
   const Subject subject(g, o, cache);
   const std::vector<Site>& sites = subject.sites();
   std::vector<std::string> seen(sites.size());
-  run::run_jobs(
+  system::run_jobs(
       static_cast<int>(sites.size()), o.jobs, [&](int i) { return subject.without(i); },
-      [&](int i, const run::JobEnd& end) {
+      [&](int i, const system::JobEnd& end) {
         seen[static_cast<std::size_t>(i)] = end.crash.empty() ? end.result : "~" + end.crash;
       });
   Count c;
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
   using namespace zellige;
   try {
     const deletions::Options o = deletions::parse(argc, argv);
-    const run::Cache cache = run::Cache::standard();
+    const toolchain::Cache cache = toolchain::Cache::standard();
     deletions::Count total;
     for (const std::string& file : o.files) deletions::examine(file, o, cache, total);
     fmt::print("{} of {} deletions are reported by the emulator, {} change its counters.\n", total.reported, total.all,

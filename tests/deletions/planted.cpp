@@ -83,7 +83,7 @@ std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m
   return storage;
 }
 
-std::vector<Subject> subjects(const std::string& target, const run::Cache& cache) {
+std::vector<Subject> subjects(const std::string& target, const toolchain::Cache& cache) {
   std::vector<Subject> all;
   for (const plan::GoldenGraph& golden : plan::golden_graphs()) {
     if (golden.name == "rmsnorm") continue;  // seconds a run
@@ -98,7 +98,7 @@ std::vector<Subject> subjects(const std::string& target, const run::Cache& cache
 }
 
 /// "!..." a finding, "~" other numbers, "=" nothing, "?" does not compile.
-std::string judge(const Subject& s, std::string text, const run::Cache& cache) {
+std::string judge(const Subject& s, std::string text, const toolchain::Cache& cache) {
   emit::EmittedProgram p = s.program;
   p.source = std::move(text);
   std::vector<Bytes> storage = s.inputs;
@@ -128,7 +128,7 @@ std::vector<std::pair<const Subject*, std::string>> places(const Bug& bug, const
 }
 
 int run_all(const std::string& target, bool verbose, bool half) {
-  const run::Cache cache = run::Cache::standard();
+  const toolchain::Cache cache = toolchain::Cache::standard();
   const std::vector<Subject> all = subjects(target, cache);
   std::vector<std::pair<std::string, Seen>> rows;
   bool good = true;

@@ -167,7 +167,7 @@ TEST(Growth, OfAChainOfKernelsIsLinear) {
 // Stored and cached values must still be correct.
 TEST(Growth, OfLargeGraphsIsRight) {
   const Folder folder;
-  const run::Cache cache{folder.path};
+  const toolchain::Cache cache{folder.path};
   const auto right = [&](const graph::KernelGraph& g) {
     const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_80", .workers = 1}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;

@@ -15,9 +15,9 @@
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
 #include "plan/plan.hpp"
-#include "run/host_compiler.hpp"
-#include "run/nvrtc.hpp"
-#include "run/process.hpp"
+#include "system/process.hpp"
+#include "toolchain/host_compiler.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige {
 namespace {
@@ -157,23 +157,23 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
          "  if (right != found) ++wrong, std::printf(\"%s is %lld, not %lld\\n\", what, found, right);\n}\n"
          "int main() {\n  const half_t* const base = reinterpret_cast<const half_t*>(1ll << 45);\n"
       << body << "  return wrong != 0;\n}\n";
-  const auto gxx = run::find_program("g++");
+  const auto gxx = system::find_program("g++");
   ASSERT_TRUE(gxx);
-  const run::Finished built =
-      run::run_process({*gxx, "-std=c++20", "-O0", "-w", "-fsanitize=signed-integer-overflow",
-                        "-fno-sanitize-recover=all", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include",
-                        (folder / "widths.cpp").string(), "-o", (folder / "widths").string()});
+  const system::Finished built =
+      system::run_process({*gxx, "-std=c++20", "-O0", "-w", "-fsanitize=signed-integer-overflow",
+                           "-fno-sanitize-recover=all", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include",
+                           (folder / "widths.cpp").string(), "-o", (folder / "widths").string()});
   ASSERT_EQ(built.status, 0) << built.output.substr(0, 4000);
-  const run::Finished ran = run::run_process({(folder / "widths").string()});
+  const system::Finished ran = system::run_process({(folder / "widths").string()});
   EXPECT_EQ(ran.status, 0) << ran.output.substr(0, 4000);
 }
 
 TEST(IndexWidth, WideTextCompiles) {
   const Folder folder;
-  const run::Cache cache{folder.path};
+  const toolchain::Cache cache{folder.path};
   bool nvrtc = true;
   try {
-    run::nvrtc_version();
+    toolchain::nvrtc_version();
   } catch (const Error&) {
     nvrtc = false;
   }
@@ -188,8 +188,8 @@ TEST(IndexWidth, WideTextCompiles) {
     const emit::EmittedProgram p = test::transpile(c.graph, target);
     EXPECT_NE(p.source.find(", long long>(p"), std::string::npos) << c.name;
     EXPECT_NE(ir::consequences(p.plan).find(": offsets in 64 bits"), std::string::npos) << c.name;
-    EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;
-    if (nvrtc) EXPECT_NO_THROW(run::compile_cubin(p.source, target.name, cache)) << c.name;
+    EXPECT_NO_THROW(toolchain::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;
+    if (nvrtc) EXPECT_NO_THROW(toolchain::compile_cubin(p.source, target.name, cache)) << c.name;
   }
   EXPECT_EQ(found, selected.size());
 }

@@ -14,10 +14,10 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
-#include "run/host_compiler.hpp"
-#include "run/nvrtc.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/process.hpp"
+#include "toolchain/host_compiler.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige {
 namespace {
@@ -87,7 +87,7 @@ TEST(EmittedNames, TwoHundredHardNamesCompileAndAreRight) {
   ASSERT_GE(names.size(), 200u);
   ASSERT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
   const Folder folder;
-  const run::Cache cache{folder.path};
+  const toolchain::Cache cache{folder.path};
   const graph::KernelGraph g = named(names, "new");
   const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_80", .workers = 1}, cache);
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
@@ -96,26 +96,26 @@ TEST(EmittedNames, TwoHundredHardNamesCompileAndAreRight) {
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(p.manifest.tensors[i].name, names[i]);
   bool nvrtc = true;
   try {
-    run::nvrtc_version();
+    toolchain::nvrtc_version();
   } catch (const Error&) {
     nvrtc = false;
   }
-  if (nvrtc) EXPECT_FALSE(run::compile_cubin(p.source, "sm_90a", cache).bytes.empty());
+  if (nvrtc) EXPECT_FALSE(toolchain::compile_cubin(p.source, "sm_90a", cache).bytes.empty());
 }
 
 TEST(EmittedNames, OfGraphsCompile) {
   const Folder folder;
-  const run::Cache cache{folder.path};
-  const auto nvcc = run::find_program("nvcc");  // its host entry: launch_main and the like
+  const toolchain::Cache cache{folder.path};
+  const auto nvcc = system::find_program("nvcc");  // its host entry: launch_main and the like
   for (const std::string name : {"int", "main", "exp", "3d", "+", "read"}) {
     const emit::EmittedProgram p = test::transpile(named({"x", "gx"}, name), target::find("sm_80"));
-    EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << name;
+    EXPECT_NO_THROW(toolchain::compile_for_emulator(p.source, p.manifest.name, cache)) << name;
     EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
     if (!nvcc || name > "f") continue;
     std::ofstream(folder / "entry.cu") << p.source;
-    const run::Finished built =
-        run::run_process({*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include", "-c",
-                          (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
+    const system::Finished built =
+        system::run_process({*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include",
+                             "-c", (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
     EXPECT_EQ(built.status, 0) << name << ": " << built.output;
   }
   const emit::EmittedProgram longest = test::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
@@ -137,9 +137,9 @@ TEST(EmittedNames, NothingElseHasTheirForm) {
 
   // Macros: of the headers, under the emulator; of CUDA's, where nvcc is.
   const Folder folder;
-  const run::Cache cache{folder.path};
+  const toolchain::Cache cache{folder.path};
   const auto macros = [&](std::vector<std::string> command) {
-    const run::Finished all = run::run_process(command);
+    const system::Finished all = system::run_process(command);
     if (all.status != 0) return false;
     std::istringstream lines(all.output);
     int count = 0;
@@ -151,13 +151,13 @@ TEST(EmittedNames, NothingElseHasTheirForm) {
     }
     return count > 300;
   };
-  const auto gxx = run::find_program("g++");
+  const auto gxx = system::find_program("g++");
   ASSERT_TRUE(gxx);
   const std::filesystem::path file = folder / "all.cpp";
   std::ofstream(file) << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
   const std::string include = std::string(ZELLIGE_SOURCE_DIR) + "/include";
   EXPECT_TRUE(macros({*gxx, "-std=gnu++20", "-DZELLIGE_EMULATE", "-I", include, "-E", "-dM", file.string()}));
-  if (const auto nvcc = run::find_program("nvcc")) {
+  if (const auto nvcc = system::find_program("nvcc")) {
     const std::filesystem::path device = folder / "device.cu";
     std::ofstream(device) << "#include <zellige/block.hpp>\n#include <cuda_runtime.h>\n";
     macros({*nvcc, "-std=c++20", "-I", include, "-E", "-Xcompiler", "-dM", device.string()});
@@ -240,11 +240,11 @@ TEST(EmittedNames, ALiteralIsItsTextInEveryStandard) {
   for (const std::string standard : {"c99", "c11", "gnu11", "c++11", "c++20", "gnu++20"}) {
     const std::string out = (folder / "all").string();
     const bool cxx = standard.find("++") != standard.npos;
-    const run::Finished built =
-        run::run_process({"g++", "-x", cxx ? "c++" : "c", "-std=" + standard, "-trigraphs", "-Wall", "-Wextra",
-                          "-Werror", (folder / "all.c").string(), "-o", out});
+    const system::Finished built =
+        system::run_process({"g++", "-x", cxx ? "c++" : "c", "-std=" + standard, "-trigraphs", "-Wall", "-Wextra",
+                             "-Werror", (folder / "all.c").string(), "-o", out});
     ASSERT_EQ(built.status, 0) << standard << built.output;
-    EXPECT_EQ(run::run_process({out}).output, expected) << standard;
+    EXPECT_EQ(system::run_process({out}).output, expected) << standard;
   }
 }
 
@@ -258,8 +258,8 @@ TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
     std::ofstream(file) << "what is included";
     std::ofstream(folder / "a.c") << "__asm__(\".section .rodata\\n.incbin \\\""
                                   << emit::in_literal(emit::in_assembler(file)) << "\\\"\\n\");\n";
-    const run::Finished built =
-        run::run_process({"g++", "-x", "c", "-Wall", "-c", (folder / "a.c").string(), "-o", (folder / "a.o").string()});
+    const system::Finished built = system::run_process(
+        {"g++", "-x", "c", "-Wall", "-c", (folder / "a.c").string(), "-o", (folder / "a.o").string()});
     ASSERT_EQ(built.status, 0) << built.output;
     EXPECT_EQ(built.output, "");
     std::ifstream object(folder / "a.o", std::ios::binary);
@@ -275,12 +275,12 @@ TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
   m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {0}, .writes = {true}, .maps = {}});
   const std::string cubin = "\177ELF and no more";
   const Folder simple;
-  const std::string expected = run::shared_object(m, cubin, run::Cache(simple.path));
+  const std::string expected = toolchain::shared_object(m, cubin, toolchain::Cache(simple.path));
   const std::string evil = "\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
   for (const std::string& part :
        std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil, "%s\xff\t {}'#;\\101", "-O0", "@file"}) {
     const Folder folder;
-    EXPECT_TRUE(run::shared_object(m, cubin, run::Cache(folder / part)) == expected) << part;
+    EXPECT_TRUE(toolchain::shared_object(m, cubin, toolchain::Cache(folder / part)) == expected) << part;
   }
 }
 

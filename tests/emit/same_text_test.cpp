@@ -87,7 +87,7 @@ TEST(SameText, LayersAreFunctionsOnce) {
 }
 
 TEST(SameText, EachLaunchHasItsOwnTensors) {
-  const run::Cache cache = run::Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const char* name : {"sm_80", "sm_90a"}) {
     const run::RunResult r =
         run::run(stack(6), {.on = run::Machine::emulator, .target = name, .compile = {.fuse = true}}, cache);

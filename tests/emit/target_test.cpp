@@ -7,7 +7,7 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
-#include "run/host_compiler.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige {
 namespace {
@@ -36,7 +36,7 @@ TEST(EmittedForATarget, IsMadeOfItsInstructions) {
   const std::string text = ir::print(simple);  // the matmul is a sum of products, of no instruction
   EXPECT_TRUE(has(text, "do reduce %2") && !has(text, "do mma")) << text;
   const Folder folder;
-  EXPECT_NO_THROW(run::compile_for_emulator(simple.source, "product", run::Cache{folder.path}));
+  EXPECT_NO_THROW(toolchain::compile_for_emulator(simple.source, "product", toolchain::Cache{folder.path}));
 }
 
 TEST(EmittedForATarget, IsRefusedWhereNoFragmentIsWritten) {

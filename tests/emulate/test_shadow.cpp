@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "emulate/global_shadow.hpp"
-#include "emulate/shared_shadow.hpp"
+#include "shadow/global_shadow.hpp"
+#include "shadow/shared_shadow.hpp"
 
 namespace zellige::emulate {
 namespace {
@@ -45,18 +45,18 @@ struct Oracle {
 
 // The engine's clocks of the same program.
 struct Clocks {
-  Clock clock[warps] = {};
+  shadow::Clock clock[warps] = {};
   std::uint32_t time = 1;
   Clocks() {
-    for (Clock& c : clock) std::fill(std::begin(c.time), std::end(c.time), 1u);
+    for (shadow::Clock& c : clock) std::fill(std::begin(c.time), std::end(c.time), 1u);
   }
-  Actor actor(unsigned t, std::uint32_t site) const {
-    const Clock& c = clock[t / 32];
+  shadow::Actor actor(unsigned t, std::uint32_t site) const {
+    const shadow::Clock& c = clock[t / 32];
     return {&c, c.minimum(warps), c.time[t / 32], std::uint16_t(t), std::uint16_t(t / 32), site};
   }
   void join(const std::vector<unsigned>& which) {
     ++time;
-    Clock all{};
+    shadow::Clock all{};
     for (unsigned w : which) {
       clock[w].time[w] = time;
       all.join(clock[w], warps);
@@ -99,7 +99,7 @@ void compare(unsigned seed, std::size_t bytes, Access access) {
     std::size_t at = random() % bytes / width * width;
     if (mostly_own && writes) at = t % (bytes / 16) * 16 + random() % 16 / width * width;
     const bool expected = oracle.races(t, at, at + width, writes);
-    const Clash found = access(at, width, clocks.actor(t, step + 1), writes);
+    const shadow::Clash found = access(at, width, clocks.actor(t, step + 1), writes);
     ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step << " thread " << t << " at " << at << " of "
                                      << width << (writes ? " writes" : " reads");
     if (expected) {
@@ -110,18 +110,18 @@ void compare(unsigned seed, std::size_t bytes, Access access) {
 }
 
 TEST(Shadow, SharedMemoryFindsTheFirstRaceAndNoOther) {
-  SharedShadow shadow;
+  shadow::SharedShadow shadow;
   for (unsigned seed = 1; seed <= 3000; ++seed) {
     const std::size_t bytes = seed % 3 ? 64 : 512;
     shadow.reset(bytes);
     Clocks before;
     // All written before the program, by a thread that happens before all others: no read is uninitialised.
     for (std::size_t at = 0; at < bytes; at += 16) {
-      Actor a = before.actor(0, 0);
+      shadow::Actor a = before.actor(0, 0);
       a.epoch = 0;
       shadow.write(at, 16, a, 1);
     }
-    compare(seed, bytes, [&](std::size_t at, unsigned width, const Actor& a, bool writes) {
+    compare(seed, bytes, [&](std::size_t at, unsigned width, const shadow::Actor& a, bool writes) {
       return writes ? shadow.write(at, width, a, 1) : shadow.read(at, width, a, 1);
     });
     if (HasFatalFailure()) return;
@@ -132,7 +132,7 @@ TEST(Shadow, SharedMemoryFindsTheFirstRaceAndNoOther) {
 TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
   for (unsigned seed = 1; seed <= 2000; ++seed) {
     std::mt19937 random(seed);
-    GlobalShadow shadow(64);
+    shadow::GlobalShadow shadow(64);
     Clocks clocks;
     struct Access {
       unsigned block;
@@ -148,8 +148,8 @@ TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
       for (const Access& a : history)
         expected |= a.block != block && (a.writes || writes) && a.from < at + width && at < a.to;
       history.push_back({block, at, at + width, writes});
-      const Actor actor = clocks.actor(0, step + 1);  // one thread a block: only blocks can conflict
-      const Clash found = writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
+      const shadow::Actor actor = clocks.actor(0, step + 1);  // one thread a block: only blocks can conflict
+      const shadow::Clash found = writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
       ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step;
       if (expected) {
         EXPECT_NE(found.block, block);
@@ -162,7 +162,7 @@ TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
 TEST(Shadow, GlobalMemoryWithinABlock) {
   for (unsigned seed = 1; seed <= 2000; ++seed) {
     std::mt19937 random(seed);
-    GlobalShadow shadow(64);
+    shadow::GlobalShadow shadow(64);
     Oracle oracle;
     Clocks clocks;
     for (unsigned step = 0; step < 200; ++step) {
@@ -177,8 +177,8 @@ TEST(Shadow, GlobalMemoryWithinABlock) {
       const bool writes = random() % 8 == 0;
       const std::size_t at = random() % 64 / width * width;
       const bool expected = oracle.races(t, at, at + width, writes);
-      const Actor a = clocks.actor(t, step + 1);
-      const Clash found = writes ? shadow.write(at, width, a, 5) : shadow.read(at, width, a, 5);
+      const shadow::Actor a = clocks.actor(t, step + 1);
+      const shadow::Clash found = writes ? shadow.write(at, width, a, 5) : shadow.read(at, width, a, 5);
       ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step;
       if (expected) break;
     }
@@ -186,19 +186,19 @@ TEST(Shadow, GlobalMemoryWithinABlock) {
 }
 
 TEST(Shadow, CopiesInFlightBelongToNobody) {
-  SharedShadow shadow;
+  shadow::SharedShadow shadow;
   shadow.reset(64);
   Clocks clocks;
-  EXPECT_FALSE(shadow.write(16, 16, clocks.actor(3, 1), 1, SharedShadow::By::cp_async));
-  EXPECT_EQ(shadow.read(18, 2, clocks.actor(3, 2), 1).what, Clash::What::in_flight);
-  EXPECT_EQ(shadow.write(20, 4, clocks.actor(3, 3), 1).what, Clash::What::in_flight);
+  EXPECT_FALSE(shadow.write(16, 16, clocks.actor(3, 1), 1, shadow::SharedShadow::By::cp_async));
+  EXPECT_EQ(shadow.read(18, 2, clocks.actor(3, 2), 1).what, shadow::Clash::What::in_flight);
+  EXPECT_EQ(shadow.write(20, 4, clocks.actor(3, 3), 1).what, shadow::Clash::What::in_flight);
   shadow.land(16, 16, clocks.actor(3, 1), 1);
   EXPECT_FALSE(shadow.read(16, 8, clocks.actor(3, 4), 1));
-  EXPECT_EQ(shadow.read(16, 8, clocks.actor(4, 5), 1).what, Clash::What::written);
+  EXPECT_EQ(shadow.read(16, 8, clocks.actor(4, 5), 1).what, shadow::Clash::What::written);
   clocks.join({0});
   EXPECT_FALSE(shadow.read(16, 16, clocks.actor(4, 6), 1));
-  EXPECT_EQ(shadow.read(16, 16, clocks.actor(4, 6), 2).what, Clash::What::other_tensor);
-  EXPECT_EQ(shadow.read(32, 1, clocks.actor(4, 6), 2).what, Clash::What::unwritten);
+  EXPECT_EQ(shadow.read(16, 16, clocks.actor(4, 6), 2).what, shadow::Clash::What::other_tensor);
+  EXPECT_EQ(shadow.read(32, 1, clocks.actor(4, 6), 2).what, shadow::Clash::What::unwritten);
 }
 
 }  // namespace

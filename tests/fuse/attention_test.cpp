@@ -90,7 +90,8 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
 }
 
 void expect_right(const KernelGraph& g) {
-  const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r =
+      run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, toolchain::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason << "\n"
                                                                                        << json::to_json(g);
 }
@@ -156,7 +157,7 @@ TEST(FuseAttention, RepeatsKeysWhereAnotherOperatorReadsThem) {
   const KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
     const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}},
-                                      run::Cache::standard());
+                                      toolchain::Cache::standard());
     EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
   }
 }

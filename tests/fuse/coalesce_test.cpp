@@ -203,7 +203,7 @@ TEST(Coalesce, RandomGroupsHaveTheReferencesValues) {
     for (const char* target : {"sm_80", "sm_90a"}) {
       if (!wanted && seed % 2 == (target == std::string_view("sm_80"))) continue;  // by default for one of the two
       const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}},
-                                        run::Cache::standard());
+                                        toolchain::Cache::standard());
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << g.name << " on " << target << ": " << r.reason;
     }

@@ -27,7 +27,7 @@ std::size_t launches(const graph::KernelGraph& g, std::string_view target) {
 void expect_correct(const graph::KernelGraph& g, std::string_view target) {
   const run::RunResult r =
       run::run(g, {.on = run::Machine::emulator, .target = std::string(target), .compile = {.fuse = true}},
-               run::Cache::standard());
+               toolchain::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
       << g.name << " on " << target << ": " << r.reason;
 }
@@ -112,7 +112,7 @@ TEST(Concat, AndSplitAsTheyAreAreOneLaunchEach) {
   for (const char* target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(launches(g, target), 2u);
     const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = false}},
-                                      run::Cache::standard());
+                                      toolchain::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }
 }

@@ -191,7 +191,7 @@ TEST(Rules, AreRightWhereAStepIsSeenRounded) {
     Builder b("shown");
     for (const Step& s : shown) s.body(b, s.name, b.input(fmt::format("x_{}", s.name), {64, 256}, dtype));
     const run::RunResult r =
-        run::run(b.build(), {.on = run::Machine::emulator, .compile = {.fuse = true}}, run::Cache::standard());
+        run::run(b.build(), {.on = run::Machine::emulator, .compile = {.fuse = true}}, toolchain::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << graph::name(dtype) << ": " << run::summary(r);
   }
 }

@@ -78,7 +78,7 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
       EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, "given", "fused");
       if (place % 8 != 0) continue;  // the emulator has some of them
       const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}},
-                                        run::Cache::standard());
+                                        toolchain::Cache::standard());
       EXPECT_EQ(r.kernels.size(), 1) << target;  // nothing is copied
       EXPECT_EQ(r.status, run::Status::correct) << r.reason;
     }
@@ -182,7 +182,7 @@ TEST(FusePairs, CachesAreWrittenByTheProduct) {
     kept("v", slice(t, 1, 6, 8));
     const run::RunResult r =
         run::run(b.build(), {.on = run::Machine::emulator, .target = "sm_90a", .compile = {.fuse = true}},
-                 run::Cache::standard());
+                 toolchain::Cache::standard());
     EXPECT_EQ(r.kernels.size(), 1) << named;
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }

@@ -256,7 +256,7 @@ TEST(FuseRules, RunOnTheEmulator) {
     for (const candidate::GroupKernel& k : kernels(g)) {
       if (k.parts.size() != rule.parts || (odd && !passes_an_end(k))) continue;
       const run::RunResult r =
-          run::run(fused(g, k), {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
+          run::run(fused(g, k), {.on = run::Machine::emulator, .target = "sm_90a"}, toolchain::Cache::standard());
       // The partial results are f32, and checked as f32.
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << rule.name << ": " << r.reason;
@@ -287,7 +287,8 @@ TEST(FuseRules, ReadNoNeighboursOutOfBounds) {
   const TensorHandle x = b.input("X", {40, 45}, DType::f16, {48, 1});
   b.output(matmul(sum(x, 1, true), b.input("W", {1, 11})), "Y");
   const KernelGraph g = optimize(b.build(), target::find("sm_90a")).graph;
-  const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r =
+      run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, toolchain::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
 

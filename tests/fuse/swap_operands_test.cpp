@@ -60,7 +60,8 @@ KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
 
 void expect_right(const KernelGraph& h) {
   EXPECT_NO_THROW(graph::validate(h)) << h.name;
-  const run::RunResult r = run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r =
+      run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, toolchain::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << h.name << ": " << r.reason;
 }
 

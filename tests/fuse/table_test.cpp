@@ -18,8 +18,8 @@
 #include "reference/omit_roundings.hpp"
 #include "reference/reference.hpp"
 #include "run/emulate_graph.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/process.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -120,8 +120,8 @@ int spread(int i, int draws, int all) { return static_cast<int>(static_cast<std:
 /// Calls wrong(i) for each i below `count`, each in a process of its own, on all cores. Expects "" of each.
 void expect_none(int count, const std::function<std::string(int)>& wrong) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  run::run_jobs(count, cores, wrong,
-                [](int i, const run::JobEnd& end) { EXPECT_EQ(end.crash + end.result, "") << "job " << i; });
+  system::run_jobs(count, cores, wrong,
+                   [](int i, const system::JobEnd& end) { EXPECT_EQ(end.crash + end.result, "") << "job " << i; });
 }
 
 constexpr int in_a_job = 15;  // graphs planned in one process
@@ -154,7 +154,7 @@ std::string run_together(const std::vector<Drawn>& drawn, const char* target) {
   const std::vector<std::string> names = build(drawn, g);
   if (names.empty()) return "";
   const run::RunOptions on{.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}};
-  const run::RunResult r = run::run(g, on, run::Cache::standard());
+  const run::RunResult r = run::run(g, on, toolchain::Cache::standard());
   if (r.status == run::Status::correct || r.status == run::Status::borderline) return "";
   if (names.size() > 1) {
     std::string wrong;

@@ -16,7 +16,7 @@
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"
-#include "run/process.hpp"
+#include "system/process.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -67,13 +67,13 @@ struct Case {
 
 void hold(const std::vector<Case>& cases) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  run::run_jobs(
+  system::run_jobs(
       static_cast<int>(cases.size()), cores,
       [&](int i) {
         const Case& c = cases[static_cast<std::size_t>(i)];
         return lost(c.loaded.graph, *c.target, c.tiling);
       },
-      [&](int i, const run::JobEnd& end) {
+      [&](int i, const system::JobEnd& end) {
         const Case& c = cases[static_cast<std::size_t>(i)];
         EXPECT_EQ(end.crash + end.result, "")
             << c.loaded.name << ", " << c.target->name << ", " << (*c.tiling ? c.tiling : "chosen");

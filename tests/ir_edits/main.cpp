@@ -22,9 +22,9 @@
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"
-#include "run/files.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
 
 namespace zellige::ir_edits {
 namespace {
@@ -66,7 +66,7 @@ struct Original {
   std::string text, source, manifest;
 };
 
-Original original(const Seed& seed, const run::Cache& cache) {
+Original original(const Seed& seed, const toolchain::Cache& cache) {
   Original o;
   o.graph = json::load(seed.file).front();
   const target::Target& target = target::find(seed.target);
@@ -80,7 +80,7 @@ Original original(const Seed& seed, const run::Cache& cache) {
 }
 
 /// Returns the programs of random graphs, without those that are refused.
-std::vector<Original> random_originals(int count, const run::Cache& cache) {
+std::vector<Original> random_originals(int count, const toolchain::Cache& cache) {
   std::vector<Original> all;
   for (int seed = 1; seed <= count; ++seed) {
     Original o;
@@ -111,7 +111,7 @@ void limit(unsigned seconds) {
 }
 
 /// Reads, proves and emits the source, and runs what is accepted. Returns the outcome's number, and why.
-std::string outcome(const Original& o, const std::string& text, bool run, const run::Cache& cache) {
+std::string outcome(const Original& o, const std::string& text, bool run, const toolchain::Cache& cache) {
   ir::ReadProgram p;
   try {
     p = ir::compile(text, "x.ir");
@@ -154,11 +154,11 @@ struct Arguments {
 
 int main_of(const Arguments& a) {
   if (!a.file.empty()) {
-    const std::string text = run::read_whole(a.file), found = outcome({}, text, false, run::Cache::standard());
+    const std::string text = system::read_whole(a.file), found = outcome({}, text, false, toolchain::Cache::standard());
     fmt::print("{} {}\n", outcomes[static_cast<std::size_t>(found[0] - '0')], found.substr(1));
     return 0;
   }
-  const run::Cache cache = run::Cache::standard();
+  const toolchain::Cache cache = toolchain::Cache::standard();
   std::vector<Original> originals;
   if (a.random > 0)
     originals = random_originals(a.random, cache);
@@ -180,13 +180,13 @@ int main_of(const Arguments& a) {
   for (const Original& o : originals)
     if (const std::string found = outcome(o, o.text, false, cache); found != end(Outcome::same))
       fmt::print("{} without an edit: {}\n", o.name, found.substr(1)), ++bad;
-  run::run_jobs(
+  system::run_jobs(
       a.count, a.jobs,
       [&](int i) {
         limit(20);
         return outcome(original_of(i), edit_of(i).text, !a.prove, cache);
       },
-      [&](int i, const run::JobEnd& job) {
+      [&](int i, const system::JobEnd& job) {
         const std::string result = job.crash.empty() ? job.result : end(Outcome::crashed, job.crash);
         const auto number = static_cast<std::size_t>(result.at(0) - '0');
         const Edited edit = edit_of(i);

@@ -391,7 +391,7 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
 // --- the emulator ------------------------------------------------------------------------------------------
 
 void runs_right(const graph::KernelGraph& g) {
-  static const run::Cache cache = run::Cache::standard();
+  static const toolchain::Cache cache = toolchain::Cache::standard();
   for (const char* target : {"sm_80", "sm_90a"}) {
     const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << g.name << " " << target << ": " << r.reason;

@@ -84,7 +84,7 @@ std::uint64_t counted(emit::EmittedProgram program, const std::string& function)
                           ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
                           : run::poisoned(t));
   std::uint64_t n = 0;
-  for (const run::EmulatedKernel& k : run::run_emulated(program, storage, run::Cache::standard(), 1).kernels)
+  for (const run::EmulatedKernel& k : run::run_emulated(program, storage, toolchain::Cache::standard(), 1).kernels)
     n += k.counters[Counter::griddep_launch_dependents];
   return n;
 }

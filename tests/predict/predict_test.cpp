@@ -26,7 +26,7 @@
 #include "plan/graphs.hpp"
 #include "plan/plan.hpp"
 #include "run/emulated.hpp"
-#include "run/process.hpp"
+#include "system/process.hpp"
 #include "target/target.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -41,7 +41,7 @@ constexpr const char* targets[] = {"sm_80", "sm_90a"};
 enum class For : std::uint8_t { both, one_in_rotation };
 
 /// Counters do not depend on values: every input is 0.5 everywhere.
-std::vector<run::EmulatedKernel> counted(const emit::EmittedProgram& program, const run::Cache& cache) {
+std::vector<run::EmulatedKernel> counted(const emit::EmittedProgram& program, const toolchain::Cache& cache) {
   std::vector<run::Bytes> storage;
   for (const emit::TensorPlace& t : program.manifest.tensors)
     storage.push_back(t.role == emit::Role::input
@@ -62,7 +62,7 @@ predict::Counts predicted_of(const Plan& plan, const kernel::LaunchGroup& l) {
 }
 
 /// One line for each counter that differs, then "kernels K, counters C, skipped L".
-std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names, const run::Cache& cache,
+std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names, const toolchain::Cache& cache,
                     const PlanOptions& options = {}) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
@@ -93,8 +93,8 @@ void expect_counted(const std::vector<json::Loaded>& graphs, For which) {
   const bool both = which == For::both || test::all_cases() || std::getenv("ZELLIGE_PREDICT") ||
                     std::getenv("ZELLIGE_PREDICT_RANDOM");
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const run::Cache cache = run::Cache::standard();
-  run::run_jobs(
+  const toolchain::Cache cache = toolchain::Cache::standard();
+  system::run_jobs(
       static_cast<int>(graphs.size()), cores,
       [&](int i) {
         try {
@@ -104,7 +104,7 @@ void expect_counted(const std::vector<json::Loaded>& graphs, For which) {
           return fmt::format("{}\n", e.what());
         }
       },
-      [&](int i, const run::JobEnd& end) {
+      [&](int i, const system::JobEnd& end) {
         if (!end.crash.empty()) ADD_FAILURE() << graphs[i].name << ": its process was " << end.crash;
         const std::size_t lines = end.result.rfind('\n');
         if (lines != std::string::npos) ADD_FAILURE() << end.result.substr(0, lines);
@@ -239,8 +239,8 @@ TEST(Predict, WhatIsPlannedOfRanksThatDivideKIsWhatIsCounted) {
       if (!test::one_a_row(place++, 2)) continue;
       PlanOptions options{.blocks = {{Blocks::split_k, ranks}}};
       options.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128, swap}}};
-      EXPECT_TRUE(compare(b.build(), {"sm_90a"}, run::Cache::standard(), options).starts_with("kernels 1,"))
-          << compare(b.build(), {"sm_90a"}, run::Cache::standard(), options);
+      EXPECT_TRUE(compare(b.build(), {"sm_90a"}, toolchain::Cache::standard(), options).starts_with("kernels 1,"))
+          << compare(b.build(), {"sm_90a"}, toolchain::Cache::standard(), options);
     }
 }
 

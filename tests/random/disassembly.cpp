@@ -5,20 +5,20 @@
 #include <cstdlib>
 
 #include "graph/error.hpp"
-#include "run/files.hpp"
-#include "run/process.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
 
 namespace zellige::random_graphs {
 
 std::optional<std::vector<int>> odd_by_nvdisasm(const std::string& cubin) {
   static const std::optional<std::string> nvdisasm = [] {
     const char* set = std::getenv("ZELLIGE_NVDISASM");
-    return run::find_program(set && *set ? set : "nvdisasm");
+    return system::find_program(set && *set ? set : "nvdisasm");
   }();
   if (!nvdisasm) return std::nullopt;
   const std::string file = fmt::format("{}/zellige_{}.cubin", P_tmpdir, ::getpid());
-  run::write_whole(file, cubin);
-  const run::Finished printed = run::run_process({*nvdisasm, "-c", file});
+  system::write_whole(file, cubin);
+  const system::Finished printed = system::run_process({*nvdisasm, "-c", file});
   ::unlink(file.c_str());
   const std::string& text = printed.output;
   if (printed.status != 0) fail("nvdisasm does not take the cubin: {}", text);

@@ -1,4 +1,4 @@
-// The output of nvdisasm for a cubin, if available: run/machine_code.hpp is checked against it.
+// The output of nvdisasm for a cubin, if available: toolchain/machine_code.hpp is checked against it.
 //
 //   if (const auto odd = odd_by_nvdisasm(cubin)) EXPECT_EQ(*odd, registers of odd_descriptors(cubin));
 #pragma once

@@ -6,7 +6,7 @@
 // A graph is identified by its kind and its seed; with --chains only seeds that draw a chain are used;
 // --plain draws graphs of unfused operators, which run after fusion; --products draws matmuls with small M;
 // --soak draws all four kinds in rotation. On a GPU each graph runs in a separate process, whose context is
-// checked afterwards. --machine-code compiles by NVRTC and reads its output (run/machine_code.hpp), and needs
+// checked afterwards. --machine-code compiles by NVRTC and reads its output (toolchain/machine_code.hpp), and needs
 // no GPU. Graphs with wrong results are printed and kept as JSON. docs/explanation/random-graphs.md describes
 // what is drawn.
 #include <unistd.h>
@@ -27,12 +27,12 @@
 #include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/driver.hpp"
-#include "run/files.hpp"
-#include "run/machine_code.hpp"
-#include "run/nvrtc.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/files.hpp"
+#include "system/process.hpp"
 #include "target/target.hpp"
+#include "toolchain/machine_code.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace {
 
@@ -180,7 +180,7 @@ class UnderWay {
 };
 
 /// Runs the i-th graph for a target.
-run::RunResult run_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
+run::RunResult run_one(const Arguments& a, int i, const std::string& target, const toolchain::Cache& cache) {
   if (a.gpu) ::alarm(max_seconds);
   run::RunResult r = run::run(a.graph_of(i),
                               {.on = a.gpu ? run::Machine::gpu : run::Machine::emulator,
@@ -200,14 +200,14 @@ run::RunResult run_one(const Arguments& a, int i, const std::string& target, con
 }
 
 /// Compiles the i-th graph by NVRTC and reads its machine code: wrong where a descriptor is odd, or where hints had to go.
-run::RunResult read_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
+run::RunResult read_one(const Arguments& a, int i, const std::string& target, const toolchain::Cache& cache) {
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
     const emit::EmittedProgram p =
         run::compile(a.graph_of(i), target::find(target), {.fuse = a.fused(i), .rejected = &r.rejected}).program;
-    const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
-    const auto odd = run::odd_descriptors(cubin.bytes);
-    r.counters.emplace_back("descriptors", run::descriptors(cubin.bytes).size());
+    const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, target, cache);
+    const auto odd = toolchain::odd_descriptors(cubin.bytes);
+    r.counters.emplace_back("descriptors", toolchain::descriptors(cubin.bytes).size());
     r.counters.emplace_back("kernels", p.manifest.kernels.size());
     r.compile_ms = cubin.compile_ms;
     if (!odd.empty()) r.status = run::Status::wrong, r.reason = to_string(odd.front());
@@ -233,14 +233,14 @@ int run_all(const Arguments& a) {
   random_graphs::Coverage coverage;
   Tally tally;
   int done = 0;
-  const run::Cache cache = run::Cache::standard();
+  const toolchain::Cache cache = toolchain::Cache::standard();
   const auto start = std::chrono::steady_clock::now();
   std::printf("%d graphs, %s to %s\n", a.count, a.call(0).c_str(), a.call(a.count - 1).c_str());
   for (int i = 0; i < a.count; ++i) coverage.add(a.graph_of(i));
   const int targets = static_cast<int>(a.targets.size());
   std::map<std::string, std::uint64_t> counted;
   UnderWay under_way(a);
-  const auto work = [&](int i) -> run::PooledWork {
+  const auto work = [&](int i) -> system::PooledWork {
     if (i >= a.runs()) return {};
     under_way.started(i);
     return [&, i](const auto&) {
@@ -249,9 +249,9 @@ int run_all(const Arguments& a) {
     };
   };
   if (!a.coverage_only)
-    run::run_jobs(
+    system::run_jobs(
         work, a.jobs,
-        [&](int i, const run::JobEnd& end) {
+        [&](int i, const system::JobEnd& end) {
           under_way.ended(i);
           const int g = i / targets;
           std::string ended = "failed", reason = end.crash;
@@ -270,9 +270,9 @@ int run_all(const Arguments& a) {
           if (ended != "correct") {
             std::printf("%s, %s: %s: %s\n", a.call(g).c_str(), a.targets[static_cast<std::size_t>(i % targets)].c_str(),
                         ended.c_str(), reason.c_str());
-            run::create_folders(a.keep);
+            system::create_folders(a.keep);
             const graph::KernelGraph graph = a.graph_of(g);
-            run::write_whole(a.keep + fmt::format("/{}.json", graph.name), json::to_json(graph));
+            system::write_whole(a.keep + fmt::format("/{}.json", graph.name), json::to_json(graph));
           }
           if (++done % 100 == 0)
             std::printf("%d of %d done, %.0f s: %s", done, a.runs(),
@@ -310,7 +310,7 @@ int main(int count, char** words) {
     }
     if (a.machine_code) {
       try {
-        run::nvrtc_version();
+        toolchain::nvrtc_version();
       } catch (const Error& e) {
         std::printf("skipped: %s\n", e.what());
         return skipped;

@@ -182,13 +182,13 @@ TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
   std::size_t all = 0;
   {
     const InjectedRejection none([](const TilePrograms&, int) { return false; });
-    const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
+    const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", toolchain::Cache::temporary());
     EXPECT_TRUE(t.rejected.empty());
     all = t.tried.size();
     ASSERT_GT(all, 2u);
   }
   const InjectedRejection second([](const TilePrograms&, int call) { return call == 2; });
-  const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
+  const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", toolchain::Cache::temporary());
   EXPECT_EQ(t.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
   EXPECT_EQ(t.tried.size(), all - 1);
 }
@@ -203,17 +203,17 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
     return std::vector<double>{10.0 + (t.at(0).grid.x == 128 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
   };
   const InjectedRejection last([&](const TilePrograms&, int) { return measuring; });
-  const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
+  const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", toolchain::Cache::temporary());
   EXPECT_EQ(last.rejected(), 1);
   EXPECT_EQ(t.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
 }
 
-run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
+run::RunResult run_unfused(const KernelGraph& g, const toolchain::Cache& cache) {
   return run::run(g, {.target = "sm_90a", .compile = {.fuse = true}}, cache);
 }
 
 TEST_F(Rejections, TheRunIsRightAndTells) {
-  const run::Cache cache = run::Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const InjectedRejection first([](const TilePrograms& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   });
@@ -225,7 +225,7 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
 }
 
 TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
-  const run::Cache cache = run::Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const InjectedRejection everything([](const TilePrograms&, int) { return true; });
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");

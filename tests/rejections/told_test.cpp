@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "cli/command.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ TEST_F(Told, TheOnlyPlanFailsARun) {
   EXPECT_EQ(f.status, 1) << f.output;
   EXPECT_NE(f.output.find(std::string("failed")), std::string::npos) << f.output;
   EXPECT_NE(f.output.find(failed), std::string::npos) << f.output;
-  const std::string json = zellige::run::read_whole(path("out"));
+  const std::string json = zellige::system::read_whole(path("out"));
   EXPECT_NE(json.find(R"("status":"failed")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was injected"])"), std::string::npos) << json;
 }
@@ -59,7 +59,7 @@ TEST_F(Told, AnotherPlanRuns) {
                       "--json", path("out")});
   EXPECT_EQ(f.status, 0) << f.output;
   EXPECT_NE(f.output.find(std::string("zellige: attention: ") + dropped + "\n"), std::string::npos) << f.output;
-  const std::string json = zellige::run::read_whole(path("out"));
+  const std::string json = zellige::system::read_whole(path("out"));
   EXPECT_NE(json.find(R"("status":"correct")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was injected"])"), std::string::npos) << json;
 }
@@ -67,7 +67,7 @@ TEST_F(Told, AnotherPlanRuns) {
 TEST_F(Told, NoRejectionIsAnEmptyList) {
   const auto f = run({"run", examples + "attention.json", "--on", "reference", "--json", path("out")});
   EXPECT_EQ(f.status, 0) << f.output;
-  EXPECT_NE(zellige::run::read_whole(path("out")).find(R"("rejected":[])"), std::string::npos);
+  EXPECT_NE(zellige::system::read_whole(path("out")).find(R"("rejected":[])"), std::string::npos);
 }
 
 /// The functions of the library with the modified verifier.
@@ -85,7 +85,7 @@ TEST_F(Told, ByTheAbi) {
   ASSERT_NE(library.handle, nullptr) << dlerror();
   const auto make = library.get<decltype(zellige_program_new)>("zellige_program_new");
   const auto text = library.get<decltype(zellige_program_text)>("zellige_program_text");
-  const std::string json = zellige::run::read_whole(examples + "attention.json");
+  const std::string json = zellige::system::read_whole(examples + "attention.json");
   zellige_graph* graph = nullptr;
   ASSERT_EQ(
       library.get<decltype(zellige_graph_from_json)>("zellige_graph_from_json")(json.c_str(), "attention", &graph),

@@ -16,7 +16,7 @@
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"
 #include "record.hpp"
-#include "run/process.hpp"
+#include "system/process.hpp"
 
 namespace zellige::replay {
 namespace {
@@ -75,14 +75,14 @@ void use_one_core(int job) {
 void record_each(const std::vector<Case>& cases, Counters counters,
                  const std::function<void(const Case&, Record)>& ended) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  run::run_jobs(
+  system::run_jobs(
       static_cast<int>(cases.size()), cores,
       [&](int i) {
         const Case& c = cases[static_cast<std::size_t>(i)];
         use_one_core(i);
         return record(c.graph->graph, c.graph->name, *c.target, c.way, counters).str();
       },
-      [&](int i, const run::JobEnd& end) {
+      [&](int i, const system::JobEnd& end) {
         ASSERT_EQ(end.crash, "") << cases[static_cast<std::size_t>(i)].key();
         ended(cases[static_cast<std::size_t>(i)], read(end.result).at(0));
       });

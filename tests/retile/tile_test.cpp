@@ -71,7 +71,7 @@ TEST_P(Emulated, AreRight) {
   run::RunOptions options;
   options.target = "sm_90a";
   options.compile.plan.tiles = TilingPolicy::automatic;
-  const run::RunResult r = run::run(graphs.front(), options, run::Cache::temporary());
+  const run::RunResult r = run::run(graphs.front(), options, toolchain::Cache::temporary());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
 
@@ -111,7 +111,8 @@ TEST(Fused, KeysMayBeSplitOtherwise) {
   const auto parts = [](const graph::KernelGraph& of) { return of.tensors[of.ops[0].outputs[0]].shape.front(); };
   EXPECT_EQ(2 * parts(h), parts(g));
   EXPECT_EQ(search::equal(g, h).answer, search::Answer::equal);
-  const run::RunResult r = run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r =
+      run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, toolchain::Cache::standard());
   // The partial results are f32, and checked as f32.
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
 }

@@ -30,7 +30,7 @@ std::string text(const emit::EmittedProgram& p) { return retile::to_json(p.manif
 TEST(Tune, TakesTheFastestAndRemembersIt) {
   const graph::KernelGraph g = product();
   const target::Target& target = target::find("sm_90a");
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   std::vector<std::string> order;
   std::map<std::string, int> seen;
   const MeasureProgram third = [&](const emit::EmittedProgram& p) {
@@ -67,10 +67,11 @@ TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
     EXPECT_EQ(prepared[text(p)], 1);
     return std::vector<double>{10};
   };
-  tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, prepare);
+  tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", toolchain::Cache::temporary(), {}, prepare);
   const Prepare broken = [](const emit::EmittedProgram&) { throw std::runtime_error("does not compile"); };
-  EXPECT_THROW(tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
-               std::runtime_error);
+  EXPECT_THROW(
+      tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", toolchain::Cache::temporary(), {}, broken),
+      std::runtime_error);
 }
 
 /// Two products, the second of what the first made.
@@ -103,7 +104,7 @@ TEST(Tune, PutsTheBestOfEachOperatorTogether) {
     tried.insert(text(p));
     return std::vector<double>{us};
   };
-  const Tuned best = tune(two_products(), target::find("sm_90a"), {}, 8, each, "a GPU", Cache::temporary());
+  const Tuned best = tune(two_products(), target::find("sm_90a"), {}, 8, each, "a GPU", toolchain::Cache::temporary());
   double minimum = 0;
   for (std::size_t op = 0; op < 2; ++op) {
     ASSERT_GT(cost[op].size(), 2u);
@@ -125,7 +126,7 @@ TEST(Tune, DecidesTiesByAFixedKey) {
     const MeasureProgram even = [&](const emit::EmittedProgram&) {
       return std::vector<double>{10 * (1 + (++n % 3 == 0 ? noise : 0))};
     };
-    taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", Cache::temporary()).tiling;
+    taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", toolchain::Cache::temporary()).tiling;
   }
   for (const auto& [noise, tiling] : taken) EXPECT_EQ(tiling, taken.begin()->second) << noise;
   EXPECT_EQ(taken.begin()->second[0].grid.x, 32);  // the fewest blocks

@@ -49,7 +49,7 @@ graph::KernelGraph chain() {
 
 /// The emulator's first finding; the graph's inputs may be given, in their order.
 std::string finding(const emit::EmittedProgram& p, const std::vector<reference::Array>& given = {}) {
-  static const Cache cache = Cache::temporary();
+  static const toolchain::Cache cache = toolchain::Cache::temporary();
   std::vector<Bytes> storage;
   std::size_t input = 0;
   for (const emit::TensorPlace& t : p.manifest.tensors)

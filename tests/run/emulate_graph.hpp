@@ -21,7 +21,7 @@ inline reference::Array integers(const graph::Shape& shape, int salt) {
 inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
                                                       const std::vector<reference::Array>& inputs, const char* target,
                                                       const plan::PlanOptions& plan_options = {}) {
-  static const Cache cache = Cache::temporary();
+  static const toolchain::Cache cache = toolchain::Cache::temporary();
   const emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());

@@ -6,7 +6,7 @@
 #include "failing.hpp"
 #include "folder.hpp"
 #include "kernel.hpp"
-#include "run/host_compiler.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige::run {
 namespace {
@@ -21,7 +21,7 @@ std::vector<Bytes> storage_of(const emit::Manifest& m) {
 
 struct Emulated : testing::Test {
   Folder folder;
-  Cache cache{folder.path};
+  toolchain::Cache cache{folder.path};
 };
 
 TEST_F(Emulated, HandWrittenProgramRuns) {
@@ -183,9 +183,9 @@ TEST_F(Emulated, AKernelWithoutItsEntryIsRefused) {
 }
 
 TEST_F(Emulated, ADamagedHeaderInTheCacheIsWrittenAgain) {
-  const auto header = header_folder(cache) / "zellige/atom/half.hpp";
+  const auto header = toolchain::header_folder(cache) / "zellige/atom/half.hpp";
   std::filesystem::resize_file(header, 10);
-  header_folder(cache);
+  toolchain::header_folder(cache);
   EXPECT_GT(std::filesystem::file_size(header), 1000u);
 }
 
@@ -195,7 +195,7 @@ TEST_F(Emulated, NoCompilerIsOneMessage) {
   auto tell = [&](const char* compiler) {
     setenv("ZELLIGE_CXX", compiler, 1);
     try {
-      compile_for_emulator("int x;", "x", cache);
+      toolchain::compile_for_emulator("int x;", "x", cache);
     } catch (const Error& e) {
       std::fprintf(stderr, "%s\n", e.what());
     }

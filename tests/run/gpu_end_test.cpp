@@ -5,8 +5,8 @@
 #include "kernel.hpp"
 #include "run/driver.hpp"
 #include "run/gpu.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/process.hpp"
 
 namespace zellige::run {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 /// it.
 std::string end_of(const std::string& lines) {
   std::string message;
-  run_jobs(
+  system::run_jobs(
       1, 1,
       [&](int) {
         const Folder folder;
@@ -24,7 +24,8 @@ std::string end_of(const std::string& lines) {
         std::vector<Bytes> storage;
         for (const emit::TensorPlace& t : p.manifest.tensors)
           storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
-        const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), Cache(folder.path));
+        const toolchain::Cubin cubin =
+            toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), toolchain::Cache(folder.path));
         try {
           run_on_gpu(p.manifest, cubin, storage);
         } catch (const Fault& e) {
@@ -32,7 +33,7 @@ std::string end_of(const std::string& lines) {
         }
         return std::string("no fault");
       },
-      [&](int, const JobEnd& end) { message = end.crash + end.result; });
+      [&](int, const system::JobEnd& end) { message = end.crash + end.result; });
   return message;
 }
 

@@ -23,13 +23,13 @@ TEST(Gpu, HandWrittenProgramRuns) {
   const std::string why_not = why_no_gpu();
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   const Folder folder;
-  const Cache cache(folder.path);
+  const toolchain::Cache cache(folder.path);
   emit::EmittedProgram p = hand_written();
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : p.manifest.tensors) {
     storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
   }
-  const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   const GpuRun r = run_on_gpu(p.manifest, cubin, storage, Timing::hot);
   EXPECT_EQ(unpack(p.manifest.tensors[2], storage[2]), hand_output());
   EXPECT_EQ(r.times.samples.size(), 200u);

@@ -36,7 +36,7 @@ TEST(Layers, ArePlannedAtTheirRealSizes) {
 }
 
 TEST(Layers, AreRightAtSmallSizes) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const graph::KernelGraph& g : graphs_of("tests/run/layers", 9)) {
     const RunResult r = run(g, {.on = Machine::emulator, .target = "sm_90a", .workers = 2}, cache);
     EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
@@ -48,7 +48,7 @@ TEST(Parts, AreRightAtSmallSizes) {
                                         "qk_norm_qkv",   "vit_mlp",       "capped_cross_entropy", "mask_of_numbers",
                                         "sliding_window"};
   constexpr std::int64_t max_elements = 1 << 18;  // of an input: the reference of larger ones takes 10 s each
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   int run_here = 0;
   for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 49)) {
     const bool small =

@@ -27,8 +27,8 @@ struct Npy {
 /// Returns the array of a file with these bytes, whose name messages begin with.
 Npy parse_npy(const std::string& bytes, const std::string& name) {
   static const Folder folder;
-  fs::current_path(folder.path);
-  write_whole(name, bytes);
+  std::filesystem::current_path(folder.path);
+  system::write_whole(name, bytes);
   NpyFile file(name);
   return {file.dtype(), file.shape(), file.values()};
 }
@@ -111,16 +111,16 @@ TEST(NpyFile, ReadsNoMoreThanItsHeaderSays) {
   const Folder folder;
   const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), path = (folder / "a.npy").string();
   const auto message = [&](const std::string& bytes) {
-    write_whole(path, bytes);
+    system::write_whole(path, bytes);
     return message_of([&] { NpyFile(path).values(); });
   };
-  write_whole(path, good);
+  system::write_whole(path, good);
   EXPECT_EQ(NpyFile(path).values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
   for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(message(good.substr(0, n)), "") << n;
   EXPECT_EQ(message(good + "x"), path + ": holds 25 bytes of elements; its shape (2, 3) needs 6 of 4");
   EXPECT_EQ(message(good.substr(0, good.size() - 1)),
             path + ": holds 23 bytes of elements; its shape (2, 3) needs 6 of 4");
-  write_whole(path, good);
+  system::write_whole(path, good);
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // a hole, which takes no room
   EXPECT_EQ(message_of([&] { NpyFile(path).values(); }),
             path + ": holds 1099511627648 bytes of elements; its shape (2, 3) needs 6 of 4");

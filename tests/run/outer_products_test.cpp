@@ -46,7 +46,7 @@ int by_threads(const plan::Plan& plan) {
 
 /// Compares results with the reference, and counters with the prediction.
 plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::PlanOptions& plan_options = {}) {
-  static const Cache cache = Cache::temporary();
+  static const toolchain::Cache cache = toolchain::Cache::temporary();
   const std::vector<reference::Array> in = numbers(g, 7), expected = reference::run_reference(g, in);
   emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;

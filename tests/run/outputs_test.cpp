@@ -7,7 +7,7 @@
 #include "failing.hpp"
 #include "folder.hpp"
 #include "run/dump.hpp"
-#include "run/files.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 namespace {
@@ -51,26 +51,26 @@ struct Places : testing::Test {
 TEST_F(Places, WhatZelligeWroteIsReplacedAndNothingElse) {
   EXPECT_EQ(write({{"out/a", "one"}}), "");
   EXPECT_EQ(write({{"out/a", "two"}}), "");
-  EXPECT_EQ(read_whole(path("out/a")), "two");
+  EXPECT_EQ(system::read_whole(path("out/a")), "two");
   // Known by its content, wherever it is and whatever its name or date.
   fs::rename(path("out/a"), path("out/b"));
   EXPECT_EQ(write({{"out/b", "three"}}), "");
-  write_whole(path("out/b"), "edited");
+  system::write_whole(path("out/b"), "edited");
   EXPECT_EQ(write({{"out/b", "four"}}), of_others("out/b"));
-  EXPECT_EQ(read_whole(path("out/b")), "edited");
+  EXPECT_EQ(system::read_whole(path("out/b")), "edited");
   EXPECT_EQ(write({{"out/b", "four"}}, true), "");
-  EXPECT_EQ(read_whole(path("out/b")), "four");
+  EXPECT_EQ(system::read_whole(path("out/b")), "four");
   // Without the record nothing is known; the same content again takes nothing away.
   fs::remove(path("written"));
   EXPECT_EQ(write({{"out/b", "five"}}), of_others("out/b"));
   EXPECT_EQ(write({{"out/b", "four"}}), "");
-  write_whole(path("out/empty"), "");
+  system::write_whole(path("out/empty"), "");
   EXPECT_EQ(write({{"out/empty", "x"}}), "");
   EXPECT_EQ(count("out"), 2);
 }
 
 TEST_F(Places, NoOutputLandsOnAnInput) {
-  write_whole(path("input.json"), "graph");
+  system::write_whole(path("input.json"), "graph");
   fs::create_symlink("input.json", path("link"));
   fs::create_symlink(path("link"), path("out/link to a link"));
   fs::create_hard_link(path("input.json"), path("out/hard"));
@@ -78,7 +78,7 @@ TEST_F(Places, NoOutputLandsOnAnInput) {
   for (const std::string name : {"input.json", "link", "out/link to a link", "out/hard", "here/input.json"}) {
     for (const bool force : {false, true}) EXPECT_EQ(write({{name, "x"}}, force), input(name));
   }
-  EXPECT_EQ(read_whole(path("input.json")), "graph");
+  EXPECT_EQ(system::read_whole(path("input.json")), "graph");
   EXPECT_EQ(count("out"), 2);
 }
 
@@ -92,13 +92,13 @@ TEST_F(Places, TwoOutputsInOnePlaceAreRefused) {
 }
 
 TEST_F(Places, LinksAreWrittenThrough) {
-  write_whole(path("out/empty"), "");
+  system::write_whole(path("out/empty"), "");
   fs::create_symlink("out/empty", path("link"));
   fs::create_symlink("out/new", path("dangling"));
   EXPECT_EQ(write({{"link", "1"}, {"dangling", "2"}}), "");
   EXPECT_TRUE(fs::is_symlink(path("link")));
-  EXPECT_EQ(read_whole(path("out/empty")), "1");
-  EXPECT_EQ(read_whole(path("out/new")), "2");
+  EXPECT_EQ(system::read_whole(path("out/empty")), "1");
+  EXPECT_EQ(system::read_whole(path("out/new")), "2");
   fs::create_symlink("round", path("round"));
   EXPECT_EQ(write({{"round", "1"}}), path("round") + ": cannot be written: Too many levels of symbolic links");
 }
@@ -106,7 +106,7 @@ TEST_F(Places, LinksAreWrittenThrough) {
 // If one of several outputs fails, none is written, and nothing remains.
 TEST_F(Places, AllOrNothing) {
   EXPECT_EQ(write({{"out/mine", "old"}}), "");
-  write_whole(path("file"), "x");
+  system::write_whole(path("file"), "x");
   fs::create_directories(path("folder"));
   const std::pair<std::string, std::string> bad[] = {
       {"file", of_others("file")},
@@ -117,7 +117,7 @@ TEST_F(Places, AllOrNothing) {
       {std::string(300, 'n'), path(std::string(300, 'n')) + ": cannot be written: File name too long"}};
   for (const auto& [name, message] : bad) {
     EXPECT_EQ(write({{"out/new", "1"}, {"out/mine", "2"}, {name, "3"}}), message);
-    EXPECT_EQ(read_whole(path("out/mine")), "old");
+    EXPECT_EQ(system::read_whole(path("out/mine")), "old");
     EXPECT_EQ(count("out"), 1) << name;
   }
 }
@@ -128,8 +128,8 @@ TEST_F(Places, WhatComesMeanwhileIsNotReplaced) {
   EXPECT_EQ(write({{"out/other", "old"}}), "");
   const std::pair<std::string, std::function<void()>> changes[] = {
       {"new", [&] { fs::create_directory(path("out/new")); }},
-      {"new", [&] { write_whole(path("out/new"), "somebody's"); }},
-      {"other", [&] { write_whole(path("out/other"), "somebody's"); }},
+      {"new", [&] { system::write_whole(path("out/new"), "somebody's"); }},
+      {"other", [&] { system::write_whole(path("out/other"), "somebody's"); }},
       {"other", [&] { fs::remove(path("out/other")); }}};
   for (const auto& [name, change] : changes) {
     EXPECT_EQ(message_of([&] {
@@ -140,7 +140,7 @@ TEST_F(Places, WhatComesMeanwhileIsNotReplaced) {
                 outputs.commit();
               }),
               path("out/" + name) + ": cannot be written: it changed while this ran");
-    EXPECT_EQ(read_whole(path("out/mine")), "old");
+    EXPECT_EQ(system::read_whole(path("out/mine")), "old");
     fs::remove(path("out/new"));
     EXPECT_EQ(count("out"), fs::exists(path("out/other")) ? 2 : 1);
   }

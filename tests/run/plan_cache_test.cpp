@@ -25,30 +25,30 @@ TEST(PlanCache, EqualGraphsArePlannedOnce) {
   const Folder folder;
   std::string first;
   {
-    PlanCache kept(Cache(folder.path), sm_90a());
+    PlanCache kept(toolchain::Cache(folder.path), sm_90a());
     EXPECT_EQ(kept.size(), 0u);
     first = json::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph);
     EXPECT_GT(kept.costs().added().size(), 0u);
     kept.keep();
   }
-  PlanCache kept(Cache(folder.path), sm_90a());
+  PlanCache kept(toolchain::Cache(folder.path), sm_90a());
   EXPECT_GT(kept.size(), 0u);
   EXPECT_EQ(json::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph), first);
   EXPECT_EQ(kept.costs().added().size(), 0u);
   fuse::optimize(rows("b"), sm_90a(), kept.costs());
   EXPECT_EQ(kept.costs().added().size(), 0u) << "it differs by names alone";
-  EXPECT_EQ(PlanCache(Cache(folder.path), target::find("sm_80")).size(), 0u);
+  EXPECT_EQ(PlanCache(toolchain::Cache(folder.path), target::find("sm_80")).size(), 0u);
 }
 
 TEST(PlanCache, NewEstimatesJoinThoseBefore) {
   const Folder folder;
   for (const std::size_t planned : {1u, 2u, 3u}) {
-    PlanCache kept(Cache(folder.path), sm_90a());
+    PlanCache kept(toolchain::Cache(folder.path), sm_90a());
     EXPECT_EQ(kept.size(), planned - 1);
     kept.costs().add(std::to_string(planned), static_cast<double>(planned));
     kept.keep();
   }
-  PlanCache kept(Cache(folder.path), sm_90a());
+  PlanCache kept(toolchain::Cache(folder.path), sm_90a());
   EXPECT_EQ(kept.costs().find("1"), 1.0);
   EXPECT_EQ(kept.costs().find("3"), 3.0);
   EXPECT_EQ(kept.costs().find("4"), std::nullopt);
@@ -57,12 +57,12 @@ TEST(PlanCache, NewEstimatesJoinThoseBefore) {
 TEST(PlanCache, GraphsThatArePlannedInParallelKeepTheEstimatesOfAll) {
   const Folder folder;
   {
-    PlanCache first(Cache(folder.path), sm_90a()), second(Cache(folder.path), sm_90a());
+    PlanCache first(toolchain::Cache(folder.path), sm_90a()), second(toolchain::Cache(folder.path), sm_90a());
     first.costs().add("1", 1);
     second.costs().add("2", 2);
     first.keep(), second.keep();
   }
-  PlanCache kept(Cache(folder.path), sm_90a());
+  PlanCache kept(toolchain::Cache(folder.path), sm_90a());
   EXPECT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept.costs().find("1"), 1.0);
   EXPECT_EQ(kept.costs().find("2"), 2.0);
@@ -71,11 +71,11 @@ TEST(PlanCache, GraphsThatArePlannedInParallelKeepTheEstimatesOfAll) {
 TEST(PlanCache, IsBounded) {
   const Folder folder;
   for (const char* half : {"a", "b"}) {
-    PlanCache kept(Cache(folder.path), sm_90a());
+    PlanCache kept(toolchain::Cache(folder.path), sm_90a());
     for (std::size_t i = 0; i <= PlanCache::max_costs / 2; ++i) kept.costs().add(half + std::to_string(i), 1);
     kept.keep();
   }
-  PlanCache kept(Cache(folder.path), sm_90a());
+  PlanCache kept(toolchain::Cache(folder.path), sm_90a());
   EXPECT_EQ(kept.size(), PlanCache::max_costs / 2 + 1);
   EXPECT_TRUE(kept.costs().find("b7"));
   EXPECT_FALSE(kept.costs().find("a7"));
@@ -83,7 +83,7 @@ TEST(PlanCache, IsBounded) {
 
 TEST(PlanCache, ADamagedEntryIsMadeAgain) {
   const Folder folder;
-  const Cache cache(folder.path);
+  const toolchain::Cache cache(folder.path);
   {
     PlanCache kept(cache, sm_90a());
     kept.costs().add("x", 1);
@@ -99,7 +99,7 @@ TEST(PlanCache, ADamagedEntryIsMadeAgain) {
 }
 
 TEST(PlanCache, AFolderThatCannotBeMadeKeepsNothing) {
-  PlanCache kept(Cache("/dev/null/cache"), sm_90a());
+  PlanCache kept(toolchain::Cache("/dev/null/cache"), sm_90a());
   kept.costs().add("x", 1);
   EXPECT_NO_THROW(kept.keep());
 }

@@ -16,8 +16,8 @@
 #include "reference/inputs.hpp"
 #include "reference/judge.hpp"
 #include "run/emulated.hpp"
-#include "run/process.hpp"
 #include "run/run.hpp"
+#include "system/process.hpp"
 
 namespace zellige::run {
 namespace {
@@ -95,7 +95,7 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
 
 /// "named", "correct", "borderline: ..." or "wrong" for one source, with one seed after another while it is
 /// borderline; and, after a tab, a hash of its results.
-std::string verdict(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Cache& cache) {
+std::string verdict(const graph::KernelGraph& g, const emit::EmittedProgram& p, const toolchain::Cache& cache) {
   std::string all, bits;
   for (const std::uint64_t seed : {1, 2, 3}) {
     const reference::RandomInputs inputs = reference::random_inputs(g, seed);
@@ -144,10 +144,10 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
       mutants.push_back({&g, mutant});
     }
   }
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   std::map<std::string, int> count;
   std::vector<std::string> results(mutants.size());
-  run_jobs(
+  system::run_jobs(
       static_cast<int>(mutants.size()), 2,
       [&](int i) -> std::string {
         ::alarm(60);
@@ -158,7 +158,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
           return "does not compile\t";
         }
       },
-      [&](int i, const JobEnd& end) {
+      [&](int i, const system::JobEnd& end) {
         results[static_cast<std::size_t>(i)] = end.crash.empty() ? end.result : "crashed\t";
       });
   for (std::size_t i = 0; i < mutants.size(); ++i) {
@@ -179,7 +179,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
 
 // A right kernel whose formula is ill-conditioned is borderline: not wrong, and shown with what rounding explains.
 TEST(InjectedFaults, WithNoBugWhatIsIllConditionedIsBorderline) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const RunResult r = run(ill_conditioned(), {.on = Machine::emulator, .workers = 1}, cache);
   EXPECT_EQ(r.status, Status::borderline) << r.reason;
   EXPECT_NE(r.reason.find("rounding alone explains up to"), r.reason.npos) << r.reason;

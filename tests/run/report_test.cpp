@@ -1,8 +1,8 @@
 #include "emit/manifest.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
-#include "run/files.hpp"
 #include "run/outputs.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 namespace {
@@ -11,12 +11,12 @@ TEST(Report, LinesStandInTheOrderOfTheGraphs) {
   const Folder folder;
   Outputs outputs({}, false, WrittenFiles(folder / "written"));
   Report report(outputs, folder / "out.jsonl");
-  EXPECT_EQ(read_whole(folder / "out.jsonl"), "");
+  EXPECT_EQ(system::read_whole(folder / "out.jsonl"), "");
   report.add(2, "{\"c\":1}");
-  EXPECT_EQ(read_whole(folder / "out.jsonl"), "{\"c\":1}\n");
+  EXPECT_EQ(system::read_whole(folder / "out.jsonl"), "{\"c\":1}\n");
   report.add(0, "{\"a\":1}");
   report.add(1, "{\"b\":1}");
-  EXPECT_EQ(read_whole(folder / "out.jsonl"), "{\"a\":1}\n{\"b\":1}\n{\"c\":1}\n");
+  EXPECT_EQ(system::read_whole(folder / "out.jsonl"), "{\"a\":1}\n{\"b\":1}\n{\"c\":1}\n");
 }
 
 TEST(Report, AnUnwritableFileFailsAtOnce) {
@@ -39,14 +39,14 @@ TEST(Report, ALongOneIsAppendedTo) {
     Report report(outputs, file);
     for (int i = 0; i < 6; ++i, expected += line + "\n") report.add(i, line);
     report.add(7, "7");
-    EXPECT_EQ(read_whole(file), expected);
+    EXPECT_EQ(system::read_whole(file), expected);
     report.add(6, "6");
     expected += "6\n7\n";
-    EXPECT_EQ(read_whole(file), expected);
+    EXPECT_EQ(system::read_whole(file), expected);
     EXPECT_TRUE(outputs.written().holds(emit::hash(expected)));
     report.add(9, "9");
   }
-  EXPECT_EQ(read_whole(file), expected + "9\n");
+  EXPECT_EQ(system::read_whole(file), expected + "9\n");
   EXPECT_TRUE(outputs.written().holds(emit::hash(expected + "9\n")));
 }
 

@@ -9,8 +9,8 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "run/files.hpp"
 #include "run/npy.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 namespace {
@@ -188,7 +188,7 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
   const Folder folder;
   const std::string file = (folder / "I.npy").string();
   const auto refused = [&](const std::vector<double>& numbers) {
-    write_whole(file, npy(DType::int32, {2, 2}, numbers));
+    system::write_whole(file, npy(DType::int32, {2, 2}, numbers));
     return message_of([&] { given_inputs(g, {{"I", file}}); });
   };
   EXPECT_EQ(refused({0, 5, 1, 2}), file + ": input I of graph given holds row indices from 0 to 4, found 5 at (0, 1)");
@@ -197,7 +197,7 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
   EXPECT_EQ(refused({0, 1, 3, 1}), file +
                                        ": input I of graph given holds row indices that are written, "
                                        "each once, found 1 again at (1, 1)");
-  write_whole(file, npy(DType::int32, {2, 2}, {4, 0, 3, 1}));
+  system::write_whole(file, npy(DType::int32, {2, 2}, {4, 0, 3, 1}));
   EXPECT_EQ(given_inputs(g, {{"I", file}})[1]->values, (std::vector<double>{4, 0, 3, 1}));
 }
 

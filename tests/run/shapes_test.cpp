@@ -15,7 +15,7 @@ namespace {
 
 using graph::Dim3;
 
-void expect_correct(const graph::KernelGraph& g, const char* target, const Cache& cache) {
+void expect_correct(const graph::KernelGraph& g, const char* target, const toolchain::Cache& cache) {
   const RunResult r = run(g, {.on = Machine::emulator, .target = target, .workers = 2}, cache);
   EXPECT_EQ(r.status, Status::correct) << r.reason;
 }
@@ -36,7 +36,7 @@ graph::KernelGraph product(Dim3 grid, Dim3 block) {
 // TMA stores whole chunks of 16 bytes. Rows that end inside a chunk are stored otherwise, or the last row's chunk would
 // be written beyond the tensor.
 TEST(Shapes, RowsThatEndInsideAChunk) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const std::int64_t n : {200, 196, 194, 193}) {
     graph::Builder b("ends");
     const graph::TensorHandle A = b.input("A", {128, 128}), B = b.input("B", {128, n}, graph::DType::f16, {208, 1});
@@ -54,7 +54,7 @@ TEST(Shapes, RowsThatEndInsideAChunk) {
 
 // Blocks of any shape: the launch is within CUDA's limits, and has the same number of threads.
 TEST(Shapes, BlocksOfAnyShape) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   std::mt19937 random(3);
   int tall = 0;
   for (int i = 0; i < 200; ++i) {
@@ -79,7 +79,7 @@ TEST(Shapes, BlocksOfAnyShape) {
 
 // Grids beyond CUDA's limits along y and z are numbered along x.
 TEST(Shapes, GridsOfAnyShape) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const Dim3 grid : {Dim3{2, 65537, 1}, Dim3{1, 2, 65536}}) {
     graph::Builder b("grid");
     const graph::TensorHandle X = b.input("X", {grid.x, grid.y, grid.z}), S = b.input("S", {grid.x, 1, grid.z});
@@ -100,7 +100,7 @@ TEST(Shapes, GridsOfAnyShape) {
 
 // Operands whose lines begin at no multiple of 16 bytes: products read copies of them in lines that do, each made once.
 TEST(Shapes, LinesThatBeginAnywhere) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   struct Case {
     std::int64_t batch, m, n, k;
     bool a_along_k, b_along_k;
@@ -154,7 +154,7 @@ TEST(Shapes, LinesThatBeginAnywhere) {
 
 // Strides that interleave, and any stride along an extent of 1, of inputs and outputs.
 TEST(Shapes, StridesThatInterleave) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   graph::Builder b("strides");
   using graph::DType;
   const graph::TensorHandle X = b.input("X", {128, 17}, DType::f16, {129, 128}),
@@ -172,7 +172,7 @@ TEST(Shapes, StridesThatInterleave) {
 
 // Totals beyond those for which inputs are scaled.
 TEST(Shapes, LargeSums) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const graph::DType dtype : {graph::DType::f16, graph::DType::bf16, graph::DType::f32}) {
     graph::Builder b("sums");
     b.output(reduction(exp(b.input("X", {2, 16384}, dtype)), 1), "Y");
