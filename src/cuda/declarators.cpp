@@ -13,7 +13,7 @@ bool is_storage(const SourceToken& t) {
 }
 bool is_alignment(const SourceToken& t) { return t.is("alignas") || t.is("__align__") || t.is("__attribute__"); }
 
-// Returns the tokens as text, with one blank where the source has any.
+// Returns the tokens as one string, with one blank where the source has any.
 std::string joined(const std::vector<SourceToken>& tokens) {
   std::string text;
   std::size_t end = 0;

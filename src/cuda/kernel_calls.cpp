@@ -28,11 +28,11 @@ void* dynamic_shared(const char* name) {
   return running().home->memory + session().static_bytes;
 }
 
-void meet(std::uint32_t mask, const void* in, void* out, LanesCompute compute, void* with, const char* what) {
+void converge(std::uint32_t mask, const void* in, void* out, LanesCompute compute, void* with, const char* what) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = running();
   ++f.home->counters[emulate::Counter::shuffle];
-  emulate::meet_lanes(f, mask, in, out, compute, with, what, site);
+  emulate::converge_lanes(f, mask, in, out, compute, with, what, site);
 }
 
 std::uint32_t active() {
@@ -154,7 +154,7 @@ std::uint64_t now() {
 void add_kernel_calls(Host& all) {
   all.static_shared = static_shared;
   all.dynamic_shared = dynamic_shared;
-  all.meet = meet;
+  all.converge = converge;
   all.active = active;
   all.atomic = atomic;
   all.fence = fence;

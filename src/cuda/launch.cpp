@@ -34,12 +34,12 @@ std::string base(std::string name) {
 // Returns the dynamic shared memory that the program has allowed the kernel by cudaFuncSetAttribute. A kernel that is
 // launched by another name (a function pointer's) has the largest that any has.
 std::size_t allowed_shared(const std::string& kernel) {
-  std::size_t most = shared_without_asking, own = 0;
+  std::size_t largest = shared_without_asking, own = 0;
   for (const auto& [name, bytes] : session().allowed_shared) {
-    most = std::max(most, bytes);
+    largest = std::max(largest, bytes);
     if (base(name) == base(kernel)) own = bytes;
   }
-  return own ? std::max(own, shared_without_asking) : most;
+  return own ? std::max(own, shared_without_asking) : largest;
 }
 
 LaunchFault check(const KernelCall& k) {
@@ -91,11 +91,11 @@ void check_static_shared(const KernelCall& k, Site site) {
   std::size_t bytes = k.shared_bytes;
   for (const Declaration* d : s.shared)
     if (std::exchange(d->used, false)) bytes += d->bytes;
-  const std::size_t most = std::max(allowed_shared(k.kernel), shared_without_asking);
-  if (bytes > most)
+  const std::size_t limit = std::max(allowed_shared(k.kernel), shared_without_asking);
+  if (bytes > limit)
     s.report_host("launch", site,
                   fmt::format("of {} at \1: {} bytes of shared memory, static and dynamic; it has at most {}", k.kernel,
-                              bytes, most));
+                              bytes, limit));
 }
 
 void run(const KernelCall& k, Site site) {

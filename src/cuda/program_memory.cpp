@@ -10,7 +10,7 @@ namespace zellige::cuda {
 
 namespace {
 
-constexpr std::size_t least_gap = 1 << 20;
+constexpr std::size_t min_gap = 1 << 20;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -21,13 +21,13 @@ ProgramMemory::ProgramMemory() {
       mmap(nullptr, range_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) fail("emulate: no room for {} bytes of addresses of device memory", range_bytes);
   range_ = static_cast<unsigned char*>(map);
-  next_ = range_ + least_gap;
+  next_ = range_ + min_gap;
 }
 
 ProgramMemory::~ProgramMemory() { munmap(range_, range_bytes); }
 
 ProgramAllocation* ProgramMemory::allocate(std::size_t bytes, MemoryKind kind, const std::string& name) {
-  const std::size_t gap = std::max(least_gap, rounded(bytes));
+  const std::size_t gap = std::max(min_gap, rounded(bytes));
   if (bytes > capacity - std::min(used_, capacity) || next_ + rounded(bytes) + gap > range_ + range_bytes)
     return nullptr;
   auto one = std::make_unique<ProgramAllocation>();
@@ -75,7 +75,7 @@ ProgramAllocation* ProgramMemory::near(const void* p) const {
   if (!before || !owns(before->begin())) return after && owns(after->begin()) ? after : nullptr;
   const auto* const at = static_cast<const unsigned char*>(p);
   // An access shortly before an allocation is one with a negative index of it.
-  if (after && owns(after->begin()) && std::size_t(after->begin() - at) < least_gap / 4) return after;
+  if (after && owns(after->begin()) && std::size_t(after->begin() - at) < min_gap / 4) return after;
   return before;
 }
 

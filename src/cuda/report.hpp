@@ -1,4 +1,4 @@
-// What running a CUDA program has found, as text, JSON or SARIF.
+// What running a CUDA program has found, for a terminal, as JSON or SARIF.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ class ProgramReport {
   const std::vector<ProgramFinding>& findings() const { return findings_; }
   unsigned launches() const { return launches_; }
 
-  /// Returns the last line of the text: "2 findings in 3 launches".
+  /// Returns the last line that a terminal shows: "2 findings in 3 launches".
   std::string summary() const;
   /// Returns a line per access with bank conflicts or more sectors than needed, the costliest first.
   std::string costs() const;

@@ -14,7 +14,7 @@ struct SourceInclude {
   std::string name;
   bool quoted = false;
   int line = 0;
-  std::size_t at = 0, end = 0;  // of the name with its quotes, in the rewritten text
+  std::size_t at = 0, end = 0;  // of the name with its quotes, in the rewritten source
 };
 
 /// A source as C++.

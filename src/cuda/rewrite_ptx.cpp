@@ -27,7 +27,7 @@ constexpr std::array<PtxFunction, 9> functions = {{{"cp.async.ca.shared.global",
                                                    {"membar.gl", "ptx_fence"},
                                                    {"mov.u32", "ptx_special", true}}};
 
-/// A statement of inline PTX: its instruction's name, the texts of its operands, and the constraints' expressions.
+/// A statement of inline PTX: its instruction's name, the source of its operands, and the constraints' expressions.
 struct PtxStatement {
   std::string name;
   std::vector<std::string> operands;     // "[%0]", "16", "%laneid"
@@ -43,7 +43,7 @@ std::string trimmed(std::string text) {
   return {first, text.end()};
 }
 
-// Takes the text of a template apart: the instruction and its operands.
+// Splits a template into the instruction and its operands.
 void parse_template(std::string text, PtxStatement& p) {
   for (const char* escape : {"\\n", "\\t"})
     for (std::size_t at; (at = text.find(escape)) != text.npos;) text.replace(at, 2, " ");

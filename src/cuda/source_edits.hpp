@@ -23,10 +23,10 @@ class SourceEdits {
 
   void replace(std::size_t at, std::size_t end, std::string text) { edits_.push_back({at, end, std::move(text)}); }
   void insert(std::size_t at, std::string text) { replace(at, at, std::move(text)); }
-  /// Replaces tokens by text, and keeps the number of lines.
+  /// Replaces tokens by a string, and keeps the number of lines.
   void replace_lines(std::size_t first, std::size_t last, std::string text);
 
-  /// Returns the text of the tokens from `first` to `last`.
+  /// Returns the source of the tokens from `first` to `last`.
   std::string_view slice(std::size_t first, std::size_t last) const {
     return source.substr(tokens[first].at, tokens[last].end() - tokens[first].at);
   }
@@ -48,7 +48,7 @@ class SourceEdits {
   std::vector<Edit> edits_;
 };
 
-/// Returns text as a C++ string literal.
+/// Returns a string as a C++ string literal.
 std::string as_literal(std::string_view text);
 
 /// Rewrite the launch whose <<< begins at token i, the call of a function of CUDA's whose name is token i, the

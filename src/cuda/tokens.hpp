@@ -1,4 +1,4 @@
-// Splits C++ source text into tokens, as far as the rewriting of CUDA's syntax needs them.
+// Splits C++ source code into tokens, as far as the rewriting of CUDA's syntax needs them.
 #pragma once
 #include <cstddef>
 #include <string_view>

@@ -90,7 +90,7 @@ void Block::begin(std::uint64_t linear_index) {
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
     std::fill(warp.clock.visible[0], warp.clock.visible[0] + 2 * shadow::max_warps, 1u);
     warp.pairs.reset();
-    warp.meetings.clear();
+    warp.collectives.clear();
     warp.minimum = warp.synced = 1;
     warp.left_first = nullptr;
     warp.registers = config.registers ? config.registers : std::min(255u, 65536 / (warps_ * 32) / 8 * 8);
@@ -174,7 +174,7 @@ void Block::finish(Fiber& f) {
   --cluster.live;
   cluster.polled = 0;
   leave_syncwarp(f);
-  leave_meetings(f);
+  leave_collectives(f);
   if (!live_) {
     check_registers(*this);
     check_departure(*this);

@@ -326,17 +326,17 @@ void check_departure(Block& b) {
 }
 
 // The same for a collective of the lanes that a mask names.
-static bool report_meeting(Block& b, unsigned w) {
+static bool report_collective(Block& b, unsigned w) {
   const Warp& warp = b.warps[w];
-  if (warp.meetings.empty()) return false;
-  const LaneMeeting& m = warp.meetings.front();
+  if (warp.collectives.empty()) return false;
+  const MaskedCollective& m = warp.collectives.front();
   const Fiber& here = b.thread(w * 32 + unsigned(std::countr_zero(m.here)));
   const Fiber& there = b.thread(w * 32 + unsigned(std::countr_zero(m.mask & ~m.here & ~warp.returned)));
   if (!b.findings.fresh(Kind::divergence, nullptr, here.site.address)) return true;
   RawFinding raw{Kind::divergence, "", "", {b.walk(here, here.site)}, b.linear};
   const std::string other = waiting_for(there, raw);
   raw.text = fmt::format(
-      "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at  for "
+      "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at \1 for "
       "thread "
       "{}, which {}",
       w, b.name(), std::popcount(m.here), std::popcount(m.mask), m.mask, here.index, m.what, there.index, other);
@@ -347,7 +347,7 @@ static bool report_meeting(Block& b, unsigned w) {
 bool report_convergence(Block& b) {
   for (unsigned w = 0; w < b.warp_count(); ++w) {
     const Warp& warp = b.warps[w];
-    if (report_meeting(b, w)) return true;
+    if (report_collective(b, w)) return true;
     if (!warp.met) continue;
     const Fiber& here = b.thread(w * 32 + unsigned(std::countr_zero(warp.met)));
     const Fiber& there = b.thread(w * 32 + unsigned(std::countr_zero(~warp.met)));

@@ -1,4 +1,4 @@
-// What a running block (block.hpp) consists of: warps, named barriers, warpgroups that meet in a wgmma; and the state of
+// What a running block (block.hpp) consists of: warps, named barriers, warpgroups that synchronize in a wgmma; and the state of
 // the launch that it belongs to.
 #pragma once
 #include <algorithm>
@@ -38,7 +38,7 @@ struct LaunchState : Launch {
 using MaskedFunction = void (*)(void* compute, std::uint32_t lanes, const void* const* in, void* const* out);
 
 /// A warp collective of the lanes `mask`, in which the lanes `here` wait.
-struct LaneMeeting {
+struct MaskedCollective {
   std::uint32_t mask = 0, here = 0;
   const char* what = "";
   MaskedFunction compute = nullptr;
@@ -71,7 +71,7 @@ struct Warp {
   const void* in[32];
   void* out[32];
 
-  std::vector<LaneMeeting> meetings;  // the collectives of some lanes in progress
+  std::vector<MaskedCollective> collectives;  // the collectives of some lanes in progress
 
   // mask of the lanes that wait in __syncwarp, and the mask that each passed
   std::uint32_t synced_lanes = 0, sync_mask[32] = {};

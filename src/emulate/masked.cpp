@@ -10,11 +10,11 @@ namespace zellige::emulate {
 
 namespace {
 
-// Ends a meeting if all lanes that its mask names have come or returned. Returns the mask of the lanes that met; 0: none.
+// Ends a collective if all lanes that its mask names have come or returned. Returns the mask of the lanes that have called it; 0: none.
 std::uint32_t complete(Block& b, Warp& w, std::size_t i) {
-  if ((w.meetings[i].here | w.returned | ~w.meetings[i].mask) != ~0u) return 0;
-  const LaneMeeting m = w.meetings[i];
-  w.meetings.erase(w.meetings.begin() + std::ptrdiff_t(i));
+  if ((w.collectives[i].here | w.returned | ~w.collectives[i].mask) != ~0u) return 0;
+  const MaskedCollective m = w.collectives[i];
+  w.collectives.erase(w.collectives.begin() + std::ptrdiff_t(i));
   w.log.flush(b.counters);
   m.compute(m.with, m.here, m.in, m.out);
   return m.here;
@@ -22,8 +22,8 @@ std::uint32_t complete(Block& b, Warp& w, std::size_t i) {
 
 }  // namespace
 
-void meet_lanes(Fiber& f, std::uint32_t mask, const void* in, void* out, MaskedFunction compute, void* with,
-                const char* what, Site site) {
+void converge_lanes(Fiber& f, std::uint32_t mask, const void* in, void* out, MaskedFunction compute, void* with,
+                    const char* what, Site site) {
   Block& b = *f.home;
   Warp& w = *f.its_warp;
   b.check_time(f, site);
@@ -35,9 +35,10 @@ void meet_lanes(Fiber& f, std::uint32_t mask, const void* in, void* out, MaskedF
     mask = 1u << f.lane;
   }
   std::size_t i = 0;
-  while (i < w.meetings.size() && (w.meetings[i].mask != mask || std::strcmp(w.meetings[i].what, what) != 0)) ++i;
-  if (i == w.meetings.size()) w.meetings.push_back({mask, 0, what, compute, with, {}, {}});
-  LaneMeeting& m = w.meetings[i];
+  while (i < w.collectives.size() && (w.collectives[i].mask != mask || std::strcmp(w.collectives[i].what, what) != 0))
+    ++i;
+  if (i == w.collectives.size()) w.collectives.push_back({mask, 0, what, compute, with, {}, {}});
+  MaskedCollective& m = w.collectives[i];
   m.here |= 1u << f.lane;
   m.in[f.lane] = in;
   m.out[f.lane] = out;
@@ -48,9 +49,9 @@ void meet_lanes(Fiber& f, std::uint32_t mask, const void* in, void* out, MaskedF
   b.make_ready(w, met & ~(1u << f.lane));
 }
 
-void leave_meetings(const Fiber& f) {
+void leave_collectives(const Fiber& f) {
   Warp& w = *f.its_warp;
-  for (std::size_t i = 0; i < w.meetings.size();) {
+  for (std::size_t i = 0; i < w.collectives.size();) {
     const std::uint32_t met = complete(*f.home, w, i);
     if (met)
       f.home->make_ready(w, met);

@@ -1,4 +1,4 @@
-// Lets the lanes of a warp that a mask names meet in a collective (CUDA's __shfl_sync, __ballot_sync, ...), finds the
+// Lets the lanes of a warp that a mask names execute a collective (CUDA's __shfl_sync, __ballot_sync, ...), finds the
 // lanes that execute an instruction together (__activemask), and lets other threads run while one spins on memory.
 // A collective orders no memory accesses: __syncwarp and barriers do.
 #pragma once
@@ -9,10 +9,10 @@ namespace zellige::emulate {
 /// Waits until all lanes of `mask` that have not returned have called this with the same mask and the same name `what`;
 /// then the last one runs `compute` for all. in: this lane's operand; out: its result. Reports a mask without the
 /// thread's own lane.
-void meet_lanes(Fiber&, std::uint32_t mask, const void* in, void* out, MaskedFunction compute, void* with,
-                const char* what, Site);
+void converge_lanes(Fiber&, std::uint32_t mask, const void* in, void* out, MaskedFunction compute, void* with,
+                    const char* what, Site);
 /// Lets a thread that has returned leave the collectives whose masks name it.
-void leave_meetings(const Fiber&);
+void leave_collectives(const Fiber&);
 
 /// Returns the mask of the lanes that call this at the same place: those that reach it while no thread of the cluster
 /// can do anything else.

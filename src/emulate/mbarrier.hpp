@@ -66,7 +66,7 @@ class MBarriers {
     const auto found = all.find(at);
     return found == all.end() ? nullptr : &found->second;
   }
-  /// Checks that a write of bytes at..at + bytes of the block's shared memory, by thread `f`, meets no live mbarrier.
+  /// Checks that a write of bytes at..at + bytes of the block's shared memory, by thread `f`, overlaps no live mbarrier.
   void spare(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) const {
     if (at < to_ && at + bytes > from_) [[unlikely]]
       report_write(f, at, bytes, verb, site);

@@ -26,7 +26,7 @@ bool some_elements(const graph::Shape& shape) {
   return std::ranges::all_of(shape, [](std::int64_t extent) { return extent >= 1; });
 }
 
-/// Returns batch, M, N and K of a matmul: as they are chosen, and as its operands have them.
+/// Returns batch, M, N and K of a matmul: as they are selected, and as its operands have them.
 graph::Shape size_of(const kernel::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
 graph::Shape size_of(const tile::TileProgram& p, const tile::Node& n) {
   const graph::Shape& b = p.nodes[n.in[1]].shape;

@@ -96,9 +96,9 @@ void elementwise_errors(graph::OpKind kind, const graph::Attributes& a, graph::D
   });
 }
 
-/// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial sums; `maximum`:
+/// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial results; `maximum`:
 /// the largest partial sum if the terms are added in order of index; `squares`: the sum of the squared terms.
-/// Other orders have partial sums of about the same size, unless the terms are arranged to cancel late.
+/// Other orders have partial results of about the same size, unless the terms are arranged to cancel late.
 double own_sum_error(double share, double maximum, double squares) { return share * (maximum + std::sqrt(squares)); }
 
 /// Computes the error bounds of a matmul C = A B. With eA and eB the bounds of A and B, those of C are |A| eB + eA (|B|

@@ -6,7 +6,7 @@
 //   inputs            0, because their values are given in their dtype
 //   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), plus the rounding of f itself
 //   + - * / pow       the largest distance over all corners x +- e of the operands, plus the operator's rounding
-//   sums              the sum of the terms' bounds, plus a fraction of the partial sums that grows with the
+//   sums              the sum of the terms' bounds, plus a fraction of the partial results that grows with the
 //                     square root of the number of terms, as float32 rounding errors do in any order (Higham
 //                     and Mary, 2019)
 //   storage           the larger distance of round(x - e) and round(x + e) from round(x), where round is the
@@ -61,7 +61,7 @@ bool jumps(graph::OpKind);
 /// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an integer.
 bool cuts(graph::OpKind, const graph::Attributes&);
 
-/// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial sums.
+/// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial results.
 double sum_error(std::int64_t n);
 
 }  // namespace zellige::reference

@@ -88,7 +88,7 @@ Relation loaded(const RetiledOp& o) {
     for (int axis = 0; axis < 3; ++axis)
       if (o.op.map[axis] == input->second.dim && o.before.grid[axis] > 1)
         o.refuse("grid axis {} splits the dimension {} that is to be summed", "xyz"[axis], o.op.map[axis]);
-    return {.kind = Kind::sums,
+    return {.kind = Kind::partial,
             .back = o.back(tile, input->second.dim),
             .classes = input->second.classes,
             .loop = o.iterates(input->second.dim)};
@@ -119,7 +119,7 @@ Relation met(const RetiledOp& o, const std::vector<int>& tensors) {
 Relation masked(const RetiledOp& o) {
   const Relation r = o.of(0), lies = placed(o);
   if (o.op.inputs.size() > 1) met(o, o.op.inputs);  // throws if they differ
-  if (r.kind != Kind::sums && r == lies) return r;
+  if (r.kind != Kind::partial && r == lies) return r;
   const int x = o.op.inputs[0];
   const auto [i, j] = graph::mask_dims(o.op.attributes, o.before.tensors[x].shape.size());
   const bool looks = r.back == o.back(x, static_cast<int>(i)) || r.back == o.back(x, static_cast<int>(j));
@@ -153,26 +153,26 @@ std::optional<Summed> stored(const RetiledOp& o) {
 /// Returns the relation `same` if `r` is that of a complete sum: nothing remains to be added along a dimension,
 /// over iterations or over blocks. Otherwise returns `r`.
 Relation settled(Relation r) {
-  if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
+  if (r.kind == Kind::partial && r.back < 0 && !r.loop && !r.blocks) return {};
   return r;
 }
 
 /// Of a sum or contraction, if retiling splits the summed dimension over blocks or iterations. The result is then a
 /// partial sum, of which only the total over blocks or iterations is unchanged. `parts` is the relation of the operand.
 Relation summed(const RetiledOp& o, const Relation& parts) {
-  return settled({.kind = Kind::sums, .loop = o.change.loop || parts.loop, .blocks = o.change.axis >= 0});
+  return settled({.kind = Kind::partial, .loop = o.change.loop || parts.loop, .blocks = o.change.axis >= 0});
 }
 
 /// Of a permute: the relation of its operand, with the index of the split dimension permuted.
 Relation permuted(const RetiledOp& o) {
   Relation r = o.of(0);
-  const std::vector<std::int64_t>& dims = o.op.attributes.sizes;  // all_same and sums are handled above
+  const std::vector<std::int64_t>& dims = o.op.attributes.sizes;  // all_same and partial results are handled above
   const auto to = std::ranges::find(dims, o.rank(o.op.inputs[0]) - 1 - r.back);
   r.back = static_cast<int>(dims.end() - to) - 1;
   return r;
 }
 
-/// Of a matmul without its bias: `parts` if retiling splits M, N or a batch dimension; `sums` if it splits K of both
+/// Of a matmul without its bias: `parts` if retiling splits M, N or a batch dimension; `partial` if it splits K of both
 /// operands. Throws Error for other combinations, such as M and N.
 Relation product(const RetiledOp& o) {
   const int a = o.op.inputs[0], b = o.op.inputs[1];
@@ -196,10 +196,10 @@ Relation product(const RetiledOp& o) {
 }
 
 /// Of a matmul with a bias, `same` or `parts`. `product` is the relation of the matmul without the bias. Throws Error if
-/// the bias would be added to partial sums, or if the bias is not split like the result.
+/// the bias would be added to partial results, or if the bias is not split like the result.
 Relation biased(const RetiledOp& o, const Relation& product) {
   const Relation& bias = o.of(2);
-  if (product.kind == Kind::sums) o.refuse("its bias would be added to each of the partial results");
+  if (product.kind == Kind::partial) o.refuse("its bias would be added to each of the partial results");
   if (bias.kind != Kind::same && product != bias)
     o.refuse("its bias is in parts where the product is whole, or in others");
   if (bias.kind == Kind::same && product.kind == Kind::parts) {
@@ -214,7 +214,7 @@ Relation biased(const RetiledOp& o, const Relation& product) {
 Relation reduced(const RetiledOp& o, int dim, std::int64_t to) {
   const int x = o.op.inputs[0], along = o.back(x, dim);
   Relation r = o.of(0);
-  if (r.kind == Kind::sums) {
+  if (r.kind == Kind::partial) {
     if (r.back != along) return r;
     if (r.classes % to != 0) o.refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
     if (r.loop && o.common(x, along) % to != 0)
@@ -229,18 +229,18 @@ Relation reduced(const RetiledOp& o, int dim, std::int64_t to) {
   return summed(o, r);
 }
 
-/// Of an operator some of whose operands are partial sums: it is then a partial sum, too. Throws Error unless the
+/// Of an operator some of whose operands are partial results: it is then a partial result, too. Throws Error unless the
 /// operator is linear in these operands.
 Relation linear(const RetiledOp& o) {
   Relation r;
-  int sums = 0;
+  int partials = 0;
   for (int t : o.op.inputs)
-    if (o.relations[t].kind == Kind::sums) r = o.relations[t], ++sums;
+    if (o.relations[t].kind == Kind::partial) r = o.relations[t], ++partials;
   const int x = o.op.inputs[0];
   bool fits = false;
   if (graph::is_elementwise(o.op.kind)) {
     const graph::Linearity of_law = graph::elementwise(o.op.kind).law.linear;
-    const bool one = sums == 1 && (of_law == graph::Linearity::each || o.of(0).kind == Kind::sums);
+    const bool one = partials == 1 && (of_law == graph::Linearity::each || o.of(0).kind == Kind::partial);
     const bool all = graph::is_linear(o.op.kind, o.op.attributes, o.op.inputs.size()) &&
                      std::ranges::all_of(o.op.inputs, [&](int t) {
                        return o.relations[t] == r && o.extent(o.before, t, r.back) == o.extent(o.before, x, r.back);
@@ -269,7 +269,7 @@ Relation accumulated(const RetiledOp& o) {
   if (row.rescales) {
     if (o.change.loop) o.refuse("it is rescaled after every iteration");
     for (int t : o.op.inputs)
-      if (o.relations[t].kind == Kind::sums || o.relations[t].loop) o.refuse("it is rescaled after every iteration");
+      if (o.relations[t].kind == Kind::partial || o.relations[t].loop) o.refuse("it is rescaled after every iteration");
     if (row.along == graph::Along::then_last && (last || (o.of(1).kind == Kind::parts && o.of(1).back == 0)))
       o.refuse("it reduces the dimension of which the tile has a part");
     return met(o, o.op.inputs);
@@ -280,11 +280,11 @@ Relation accumulated(const RetiledOp& o) {
     return {};
   }
   if (row.of != &graph::monoids::sum) {
-    if (r.kind == Kind::sums || r.loop || (o.change.loop && !row.of->idempotent))
+    if (r.kind == Kind::partial || r.loop || (o.change.loop && !row.of->idempotent))
       o.refuse("it takes {} of what is in parts", row.of->plural);
     return r;
   }
-  if (r.kind == Kind::sums && (row.squares || (mean && (r.loop || last))))
+  if (r.kind == Kind::partial && (row.squares || (mean && (r.loop || last))))
     o.refuse("its input would be a partial sum, in which it is not linear");
   // Number of accumulators of the last dimension that remain separate; 0: it is not reduced.
   const std::int64_t to = row.along == graph::Along::iterations_last ? o.op.attributes.to : 0;
@@ -294,11 +294,11 @@ Relation accumulated(const RetiledOp& o) {
         o.refuse("{} accumulators are kept separately, and its tile has {} elements", to, o.extent(o.after, x, 0));
       // Only a change of the loop leaves the mean over a row a mean over the same number of elements.
       if (mean && o.change.axis >= 0) o.refuse("it takes the mean of the dimension of which the tile has a part");
-      return settled({.kind = Kind::sums, .blocks = o.change.axis >= 0});
+      return settled({.kind = Kind::partial, .blocks = o.change.axis >= 0});
     }
     if (!r.loop) return r;
     if (mean) o.refuse("it takes the mean of iterations whose number changes");
-    return {.kind = Kind::sums, .back = r.back, .classes = o.common(x, r.back), .blocks = o.change.axis >= 0};
+    return {.kind = Kind::partial, .back = r.back, .classes = o.common(x, r.back), .blocks = o.change.axis >= 0};
   }
   if (r.back >= 0 && r.loop) r.classes = std::gcd(r.classes, o.common(x, r.back));
   r.loop = false;
@@ -314,13 +314,13 @@ Relation computed(const RetiledOp& o) {
   if (graph::is_accumulator(o.op.kind)) return accumulated(o);
   if (o.op.kind == OpKind::reduction_max && o.change.loop) o.refuse("a running maximum is read after every iteration");
   if (o.op.kind == OpKind::mask) return masked(o);
-  if (!o.any(Kind::parts) && !o.any(Kind::sums)) return {};
+  if (!o.any(Kind::parts) && !o.any(Kind::partial)) return {};
   if (graph::reduces(o.op.kind) && !o.op.attributes.keepdim)
     o.refuse("it leaves dimensions out, and those of a part are not followed there");
   const bool one_sum = o.op.kind == OpKind::sum && o.op.attributes.sizes.empty();
   if (o.op.kind == OpKind::reduction || one_sum)
     return reduced(o, o.op.attributes.dim, o.op.kind == OpKind::sum ? 1 : o.op.attributes.to);
-  if (o.any(Kind::sums)) return linear(o);
+  if (o.any(Kind::partial)) return linear(o);
   if (o.op.kind == OpKind::matmul) return o.op.inputs.size() > 2 ? biased(o, product(o)) : product(o);
   if (graph::is_elementwise(o.op.kind)) return met(o, o.op.inputs);
   if (o.op.kind == OpKind::permute) return permuted(o);
@@ -355,7 +355,7 @@ std::map<int, Summed> relate(const graph::Where& where, const BlockGraph& before
     if (graph::is_boundary(op.kind) && !op.attributes.sizes.empty())
       o.refuse("its shape {} is cut into tiles that pass the tensor's end", graph::to_string(op.attributes.sizes));
     if (op.kind == OpKind::output) {
-      if (const auto sums = stored(o)) changed[op.kernel_tensor] = *sums;
+      if (const auto partial = stored(o)) changed[op.kernel_tensor] = *partial;
     } else {
       const Relation r = op.kind == OpKind::input ? loaded(o) : computed(o);
       for (int t : op.outputs) relations[t] = r;

@@ -9,13 +9,13 @@
 //
 // - same: it is the old tile.
 // - parts: it is several adjacent old tiles along a dimension, or a part of one.
-// - sums: it is a partial sum. Only the total over blocks, over iterations or along a dimension equals that
+// - partial: it is a partial result. Only the total over blocks, over iterations or along a dimension equals that
 //   of the old tiles. Along a dimension there may be several totals: with 4 `classes`, each is the total of
 //   every fourth element.
 //
-// Elementwise functions preserve `parts`, and linear functions preserve `sums`. A matmul whose K is split
-// (`parts`) gives partial results (`sums`), and an accumulator that adds all of them gives `same` again. An
-// operator that is not linear in a partial sum, or that rounds it, is rejected, because the roundings of the
+// Elementwise functions preserve `parts`, and linear functions preserve `partial`. A matmul whose K is split
+// (`parts`) gives partial results (`partial`), and an accumulator that adds all of them gives `same` again. An
+// operator that is not linear in a partial result, or that rounds it, is rejected, because the roundings of the
 // graph must not change. docs/explanation/retiling.md has the table.
 #pragma once
 #include <map>
@@ -27,13 +27,13 @@ namespace zellige::retile {
 /// The relation of a tile to those before the change. Dimensions count from the last (0), so that operands
 /// of different rank align.
 struct Relation {
-  enum class Kind : std::uint8_t { same, parts, sums } kind = Kind::same;
-  // parts: the dimension that is split; sums: the one that remains to be summed; -1: none.
+  enum class Kind : std::uint8_t { same, parts, partial } kind = Kind::same;
+  // parts: the dimension that is split; partial: the one that remains to be summed; -1: none.
   int back = -1;
-  std::int64_t classes = 1;  // sums: number of separate sums along `back`, of every n-th element
-  // parts: the loop iterates over them, too; sums: they must be added over iterations.
+  std::int64_t classes = 1;  // partial: number of separate totals along `back`, of every n-th element
+  // parts: the loop iterates over them, too; partial: they must be added over iterations.
   bool loop = false;
-  bool blocks = false;  // sums: they must be added over blocks
+  bool blocks = false;  // partial: they must be added over blocks
   bool operator==(const Relation&) const = default;
 };
 

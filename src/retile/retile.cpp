@@ -51,8 +51,8 @@ KernelGraph applied(const KernelGraph& g, const ExtentChange& step) {
   const graph::Where top{g.name}, where = top.at(at, "custom");
   Change change;
   (step.axis < 3 ? change.axis = step.axis : change.loop = true);
-  const std::map<int, Summed> sums = relate(where, *g.ops[at].block, *h.ops[at].block, change);
-  if (sums.empty()) {
+  const std::map<int, Summed> partial = relate(where, *g.ops[at].block, *h.ops[at].block, change);
+  if (partial.empty()) {
     for (std::size_t t = 0; t < g.tensors.size(); ++t)
       if (h.tensors[t].shape != g.tensors[t].shape)
         fault("{}: {} of {} became one of {}", graph::to_string(where), g.tensors[t].name,
@@ -61,7 +61,7 @@ KernelGraph applied(const KernelGraph& g, const ExtentChange& step) {
   }
 
   std::map<int, Change> readers;  // by operator
-  for (const auto& [result, summed] : sums) {
+  for (const auto& [result, summed] : partial) {
     const int tensor = g.ops[at].outputs[result];
     const std::string& name = g.tensors[tensor].name;
     if (std::ranges::find(g.outputs, tensor) != g.outputs.end())

@@ -39,7 +39,7 @@ struct OpTiling {
 using Tiling = std::vector<OpTiling>;
 
 /// Returns the tilings of the graph's custom operators. It has no entries for standalone matmuls, whose tiles
-/// are chosen when they are lowered.
+/// are selected when they are lowered.
 Tiling tiling_of(const graph::KernelGraph&);
 
 /// Returns the tiling as a JSON list on one line.

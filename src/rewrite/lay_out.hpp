@@ -1,5 +1,5 @@
 // Chooses the memory layout (strides) of an intermediate tensor so that the views of it need no copy. Strides
-// other than row-major ones are chosen if, on a row-major tensor, one of the views would need a copy, or if
+// other than row-major ones are set if, on a row-major tensor, one of the views would need a copy, or if
 // the last view is an output of the graph.
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads gets strides (128, 1024, 1)

@@ -61,7 +61,7 @@ std::set<std::size_t> choose_ties(const std::vector<SeenTie>& seen, std::uint64_
   return result;
 }
 
-/// Moves the inputs so that the chosen comparisons become ties. Leaves out of `choice` those that contradict others.
+/// Moves the inputs so that the selected comparisons become ties. Leaves out of `choice` those that contradict others.
 /// Returns false if it is not known whether they do.
 bool move(number::Field& field, const std::vector<SeenTie>& seen, std::set<std::size_t>& choice, std::uint64_t seed,
           FieldInputs& inputs) {
@@ -126,7 +126,7 @@ double snapped(double x, bool whole) {
   return x;
 }
 
-/// Returns what a chosen difference shall become: 0, or a number on either side of it.
+/// Returns what a selected difference shall become: 0, or a number on either side of it.
 double target(std::uint64_t random) {
   constexpr double sides[] = {1, -1, 0.125, -0.125, 0x1p-20, -0x1p-20, 1000, -1000};
   return random % 5 < 3 ? 0 : sides[(random >> 8) % 8];

@@ -19,8 +19,8 @@ struct TiePoint {
 };
 
 /// Draws inputs of a finite field by draw_inputs(attempt) and moves them, so that each pair of numbers that a graph compares is equal
-/// with a chance of one third, whatever the other pairs are. Pairs that cannot be equal at once with those already chosen are omitted.
-/// Returns the outputs, or nullopt if in several attempts no inputs were found for the chosen ties.
+/// with a chance of one third, whatever the other pairs are. Pairs that cannot be equal at once with those already selected are omitted.
+/// Returns the outputs, or nullopt if in several attempts no inputs were found for the selected ties.
 std::optional<TiePoint> tie_point(number::Field&, const GraphPair&, std::uint64_t seed,
                                   const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs);
 

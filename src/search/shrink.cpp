@@ -99,7 +99,7 @@ IndexPairs related_in_any(const Sizes& sizes) {
 }
 
 /// Makes the two sizes of each pair that `pairs` returns one variable if they have the same value, because results
-/// may depend on their equality: a sum of squares of partial sums does.
+/// may depend on their equality: a sum of squares of partial results does.
 void tie(Sizes& sizes, IndexPairs (*pairs)(const Sizes&)) {
   for (bool changed = true; changed;) {
     changed = false;

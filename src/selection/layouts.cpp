@@ -17,10 +17,10 @@ struct TileCosts {
   /// Returns the contiguous dimension of least cost, and the cost, if that of the tensor is `inner`; -1: there is no tensor.
   std::pair<int, double> best(int inner) const {
     const auto cost = [&](int d) { return each[d] + (inner < 0 || inner == d ? 0 : copies); };
-    int least = 0;
+    int best = 0;
     for (int d = 1; d < static_cast<int>(each.size()); ++d)
-      if (cost(d) < cost(least)) least = d;
-    return {least, cost(least)};
+      if (cost(d) < cost(best)) best = d;
+    return {best, cost(best)};
   }
 };
 
@@ -54,10 +54,10 @@ int cheapest(int rank, const std::vector<TileCosts>& tiles) {
     for (const TileCosts& t : tiles) all += t.best(inner).second;
     return all;
   };
-  int least = 0;
+  int best = 0;
   for (int d = 1; d < rank; ++d)
-    if (cost(d) < cost(least)) least = d;
-  return least;
+    if (cost(d) < cost(best)) best = d;
+  return best;
 }
 
 }  // namespace

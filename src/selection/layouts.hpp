@@ -11,7 +11,7 @@
 namespace zellige::selection {
 
 /// Sets Node::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
-/// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen. Throws Error
+/// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are selected. Throws Error
 /// if no contiguous dimension of an operand suits all matmuls that read it.
 void resolve_layouts(tile::TilePrograms&, std::vector<Selection>&, const target::Target&);
 

@@ -2,7 +2,7 @@
 // warps are distributed over batch, M, N and K. It also decides whether a matmul's A operand stays in
 // registers as the accumulators of another matmul.
 //
-// WGMMA is chosen later, by warpgroups.hpp.
+// WGMMA is selected later, by warpgroups.hpp.
 #pragma once
 #include "kernel/kernel.hpp"
 

@@ -49,7 +49,7 @@ Value tuple_of(const std::vector<PlacedOperand>& list, std::size_t end) {
   return v;
 }
 
-// Returns the result of an operation in the library's tables (operation.hpp); if the operation prints, only its text.
+// Returns the result of an operation in the library's tables (operation.hpp); if the operation prints, only what it prints.
 // Throws PlacedMistake if it is not there or the arguments do not fit it.
 Result of_row(const PlacedCall& c) {
   const std::vector<PlacedOperand>& a = c.operands;
@@ -132,8 +132,8 @@ class Expression : public Parser {
  public:
   explicit Expression(std::string_view text) : Parser(text) {}
 
-  // Returns the value of the complete expression and the value as text. If the expression prints a text
-  // instead of having a value, returns that text.
+  // Returns the value of the complete expression and the value as a string. If the expression prints
+  // instead of having a value, returns what it prints.
   Result result() {
     Value v = whole();
     return {v, drawn_.empty() ? to_text(v) : drawn_};

@@ -1,4 +1,4 @@
-// Pictures as data: grids of labelled, coloured cells, which are written as text for a terminal, as SVG or as an HTML
+// Pictures as data: grids of labelled, coloured cells, which are written for a terminal, as SVG or as an HTML
 // page. layout_picture.hpp makes them from layouts, bank_picture() from accesses to shared memory.
 #pragma once
 #include <string>
@@ -12,7 +12,7 @@ struct Colour {
   unsigned char red = 255, green = 255, blue = 255;
   /// Returns the colour as "#rrggbb".
   std::string hex() const;
-  /// Returns whether white text is more legible on this colour than black text.
+  /// Returns whether white letters are more legible on this colour than black ones.
   bool is_dark() const;
 };
 
@@ -40,8 +40,8 @@ struct Grid {
   std::vector<GridCell> cells;               // row by row
   std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
   int row_step = 0, column_step = 0;         // a heavy line after every this many rows or columns; 0: none
-  std::string corner = {};                   // text above the row labels
-  bool dense = false;                        // as text: one character per cell, without frames
+  std::string corner = {};                   // what is above the row labels
+  bool dense = false;                        // for a terminal: one character per cell, without frames
 };
 
 /// An entry of a picture's legend.

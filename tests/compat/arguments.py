@@ -99,15 +99,15 @@ def calls():
                 for c in ("make_coord(1,1)", "1", "make_coord(_,1)"))
 
 
-def unit(chosen):
-    """The source that prints the chosen calls by their number, and the call of each of its lines."""
+def unit(sample):
+    """The source that prints the calls of the sample by their number, and the call of each of its lines."""
     lines = (UNIT + "".join(f"auto {k} = {v};\n" for k, v in KINDS.items())).splitlines()
     at = {}
-    for number, call in chosen:
+    for number, call in sample:
         lines.append(f"void call{number}() {{ show({call}); }}")
         at[len(lines)] = number
     lines.append("int main() { for (int s : {SIGFPE, SIGABRT, SIGSEGV}) signal(s, give_up);")
-    for number, _ in chosen:
+    for number, _ in sample:
         lines.append(f'printf("\\n@@{number}@@"); if (sigsetjmp(before, 1) == 0) {{ try {{ call{number}(); }} '
                      f'catch (std::exception const&) {{ printf("THROWS"); }} }} else printf("SIGNAL");')
     return "\n".join(lines + ["}"]) + "\n", at
@@ -124,11 +124,11 @@ def refused_in(errors, source, at):
     return refused
 
 
-def outcomes(chosen, compile_with):
+def outcomes(sample, compile_with):
     """What each call prints, by its number; the number of a call that does not compile is missing."""
     printed = {}
-    for begin in range(0, len(chosen), CHUNK):
-        part = chosen[begin:begin + CHUNK]
+    for begin in range(0, len(sample), CHUNK):
+        part = sample[begin:begin + CHUNK]
         with tempfile.TemporaryDirectory() as folder:
             source, program = pathlib.Path(folder) / "calls.cpp", pathlib.Path(folder) / "calls"
             while part:
@@ -177,14 +177,14 @@ def write(cute, compiler):
 def check(count, compiler):
     rows = [line.split("\t") for line in TABLE.read_text().splitlines()[1:]]
     step = max(1, len(rows) // count) if count else 1
-    chosen = list(enumerate(rows))[::step]
-    printed = outcomes([(n, row[0]) for n, row in chosen], ours(compiler))
+    sample = list(enumerate(rows))[::step]
+    printed = outcomes([(n, row[0]) for n, row in sample], ours(compiler))
     wrong = []
-    for n, (call, cute, here, _) in chosen:
+    for n, (call, cute, here, _) in sample:
         wanted, given = (cute if here == "same" else here), printed.get(n, "refused").replace("\n", "\\n")
         if given != wanted:
             wrong.append(f"{call}: expected {wanted}, found {given}")
-    print("\n".join(wrong) or f"{len(chosen)} of {len(rows)} calls give what the table says")
+    print("\n".join(wrong) or f"{len(sample)} of {len(rows)} calls give what the table says")
     return bool(wrong)
 
 

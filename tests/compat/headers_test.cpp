@@ -157,7 +157,7 @@ __global__ void inside(double* out) {
   EXPECT_EQ(text.find("setp"), std::string::npos) << text;
 }
 
-// A lambda that multiplies: nvcc inlines it after it has ordered the lambda's sums, as with CuTe's headers, so the limit
+// A lambda that multiplies: nvcc inlines it after it has ordered the lambda's additions, as with CuTe's headers, so the limit
 // is computed from the argument n as written. A shorter lambda is inlined before that, and k - column is hoisted out of
 // the loop. An attention kernel was 3% slower so.
 TEST(CompatHeaders, ALambdaThatMultipliesIsInlinedAsLateAsWithCute) {
@@ -173,17 +173,17 @@ __global__ void masked(float* out, int k, int first, int last) {
   Tensor b = mine.partition_fragment_B(tile);
   int const column = threadIdx.x % 4 * 2;
   auto step = [&](int n, auto masks) {
-    Tensor sums = partition_fragment_C(mma, Shape<_128, _128>{});
-    warpgroup_fence_operand(sums);
+    Tensor accum = partition_fragment_C(mma, Shape<_128, _128>{});
+    warpgroup_fence_operand(accum);
     warpgroup_arrive();
-    gemm(mma, a, b, sums);
+    gemm(mma, a, b, accum);
     warpgroup_commit_batch();
     warpgroup_wait<0>();
-    warpgroup_fence_operand(sums);
+    warpgroup_fence_operand(accum);
     int const limit = k - n * 128 - column;
     CUTE_UNROLL
-    for (int i = 0; i < size(sums); ++i)
-      if (!masks || i < limit) out[i + n * 64] += sums(i);
+    for (int i = 0; i < size(accum); ++i)
+      if (!masks || i < limit) out[i + n * 64] += accum(i);
   };
   int n = last;
   for (; n > first; --n) step(n, true_type{});
@@ -209,12 +209,12 @@ __global__ void multiply(float* out) {
   Tensor tile = make_tensor(make_smem_ptr(memory), tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{}));
   auto mma = make_tiled_mma(SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>());
   auto mine = mma.get_slice(threadIdx.x);
-  Tensor sums = partition_fragment_C(mma, Shape<_64, _64>{});
+  Tensor accum = partition_fragment_C(mma, Shape<_64, _64>{});
   warpgroup_arrive();
-  gemm(mma, mine.partition_fragment_A(tile), mine.partition_fragment_B(tile), sums);
+  gemm(mma, mine.partition_fragment_A(tile), mine.partition_fragment_B(tile), accum);
   warpgroup_commit_batch();
   warpgroup_wait<0>();
-  out[threadIdx.x] = sums(0);
+  out[threadIdx.x] = accum(0);
 }
 int main() { multiply<<<1, 128>>>(nullptr); }
 )");
@@ -361,7 +361,7 @@ void f(Pixel* from, float* to) {
   }
 }
 
-// Each thread along K would store the sum of its part of K; its sums in registers are taken, to be added by the caller.
+// Each thread along K would store the sum of its part of K; its accumulators are taken, to be added by the caller.
 TEST(CompatHeaders, CooperativeGemmDoesNotStorePartialSums) {
   for (bool const stored : {false, true}) {
     CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
@@ -371,8 +371,8 @@ void f(float* p) {
   auto const mma = make_tiled_mma(UniversalFMA<float>{}, Layout<Shape<_2, _2, _2>>{});
   Tensor ab = make_tensor(p, Layout<Shape<_8, _8>>{});
   Tensor c = make_tensor(p, Layout<Shape<_8, _8>>{});
-  Tensor sums = mma.get_slice(0).partition_fragment_C(c);
-  cooperative_gemm(0, mma, )" + std::string(stored ? "1.f, ab, ab, 0.f, c" : "ab, ab, sums") +
+  Tensor accum = mma.get_slice(0).partition_fragment_C(c);
+  cooperative_gemm(0, mma, )" + std::string(stored ? "1.f, ab, ab, 0.f, c" : "ab, ab, accum") +
                                                                 ");\n}\n"));
     EXPECT_EQ(result.status == 0, !stored) << result.text;
     EXPECT_EQ(result.text.find("cooperative_gemm: the threads along K hold partial results of the same elements") !=

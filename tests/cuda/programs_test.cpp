@@ -1,4 +1,4 @@
-// Programs in the style of public ones, as a user runs them: the right ones have no findings, and each planted fault is
+// Programs in the style of public ones, as a user runs them: the right ones have no findings, and each injected fault is
 // found. A program plants the fault whose number is its argument; its head lists them.
 #include <cctype>
 
@@ -7,15 +7,15 @@
 namespace {
 
 /// A fault of a program, and what a finding of it must contain.
-struct Planted {
+struct InjectedFault {
   const char* program;
   int fault;
   const char* found;
 };
-void PrintTo(const Planted& p, std::ostream* os) { *os << p.program << " " << p.fault; }
+void PrintTo(const InjectedFault& p, std::ostream* os) { *os << p.program << " " << p.fault; }
 
 // Faults that are none have "".
-constexpr Planted planted[] = {
+constexpr InjectedFault injected[] = {
     {"vector_add", 1,
      "out of bounds on global tensor d_a: thread 232 (warp 7) of block (3,0,0) reads bytes 4000..4004"},
     {"vector_add", 2, "uninitialised read of global tensor d_a"},
@@ -98,16 +98,16 @@ struct Programs : Command {
     return run({"emulate", file_of(program), "--seconds", "1", "--schedule", schedule, "--", std::to_string(fault)});
   }
 };
-struct PlantedFaults : Programs, testing::WithParamInterface<Planted> {};
+struct InjectedFaults : Programs, testing::WithParamInterface<InjectedFault> {};
 struct RightPrograms : Programs, testing::WithParamInterface<const char*> {};
 
-TEST_P(PlantedFaults, AreFound) {
-  const Planted& p = GetParam();
+TEST_P(InjectedFaults, AreFound) {
+  const InjectedFault& p = GetParam();
   const zellige::system::Finished f = emulate(p.program, p.fault);
   EXPECT_EQ(f.status, *p.found ? 1 : 0) << f.output;
   EXPECT_NE(f.output.find(p.found), std::string::npos) << f.output;
 }
-INSTANTIATE_TEST_SUITE_P(All, PlantedFaults, testing::ValuesIn(planted),
+INSTANTIATE_TEST_SUITE_P(All, InjectedFaults, testing::ValuesIn(injected),
                          [](const auto& i) { return std::string(i.param.program) + std::to_string(i.param.fault); });
 
 TEST_P(RightPrograms, HaveNoFindingsInAnyOrderOfThreads) {

@@ -184,7 +184,7 @@ __global__ void same_warp_met(In x, Out y) {
   y[threadIdx.x] = p[threadIdx.x ^ 1];  // <after the exchange>
 }
 
-TEST(Findings, AMeetingOrdersNoMemory) {
+TEST(Findings, ACollectiveOrdersNoMemory) {
   Trial r(__FILE__, {1}, {32}, 256);
   EmulationReport report = r.run<same_warp_met>();
   ASSERT_EQ(report.findings.size(), 1u);

@@ -17,7 +17,7 @@ __global__ void sums(In x, Out y) {
   y[i] = v;
 }
 
-TEST(Waiting, AMeetingComputesForTheWholeWarp) {
+TEST(Waiting, ACollectiveComputesForTheWholeWarp) {
   for (int workers : {1, 2}) {
     Trial r(__FILE__, {8}, {16, 2, 4});
     r.config.workers = workers;
@@ -30,7 +30,7 @@ __global__ void half_warp_converges(In, Out) {
   if (threadIdx.x % 32 < 12) shuffle_xor(1, 1);  // <half converges>
 }
 
-TEST(Waiting, AMeetingThatOthersHaveLeft) {
+TEST(Waiting, ACollectiveThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
   EmulationReport report = r.run<half_warp_converges>();
   EXPECT_EQ(messages(report),
@@ -47,7 +47,7 @@ __global__ void half_at_barrier(In, Out) {
     __syncthreads();  // <others synchronise>
 }
 
-TEST(Waiting, AMeetingWhileOthersAreAtABarrier) {
+TEST(Waiting, ACollectiveWhileOthersAreAtABarrier) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<half_at_barrier>()),
             (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +

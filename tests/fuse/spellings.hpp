@@ -33,7 +33,7 @@ std::span<const SpellingRule> differing_product_spellings();
 /// Returns the graph with a rule applied to every operator that it fits.
 graph::KernelGraph spelled_by(const SpellingRule&, const graph::KernelGraph&);
 
-/// Returns the graph with rules chosen at random, some of them applied to what others made. `names` receives
+/// Returns the graph with rules drawn at random, some of them applied to what others made. `names` receives
 /// the names of the rules that were applied, if it is not nullptr.
 graph::KernelGraph spelled(graph::KernelGraph, std::uint64_t seed, std::vector<std::string>* names = nullptr);
 

@@ -34,7 +34,7 @@ std::string between(const std::string& text, std::string_view begin, std::string
 /// Returns the kernel that the page shows.
 std::string shown(const std::string& page) { return between(page, "<!-- kernel -->\n```text\n", "```\n<!-- end -->"); }
 
-/// Returns what `zellige transpile FILE --emit ir` writes, with the given tilings or the chosen ones.
+/// Returns what `zellige transpile FILE --emit ir` writes, with the given tilings or those of the planner.
 std::string printed(const std::string& file, const char* target_name, const char* tiling) {
   const target::Target& target = target::find(target_name);
   const bool fuse = *tiling == '\0';

@@ -165,16 +165,16 @@ TEST(Layouts, NoOthersCostLess) {
     selection::resolve_layouts(of.program, of.kernels, target::find("sm_89"));
     std::vector<int> found;
     for (const graph::KernelTensor& t : of.program.tensors) found.push_back(selection::innermost(t.shape, t.strides));
-    double least = std::numeric_limits<double>::infinity();
+    double best = std::numeric_limits<double>::infinity();
     for (unsigned all = 0; all < 1u << 9; ++all) {  // a bit for each of three tensors and six tiles
       int bit = 3;
       for (selection::Selection& k : any.kernels)
         for (tile::Node& n : k.program.nodes)
           if (n.kind == tile::NodeKind::load) n.inner = static_cast<int>(all >> bit++ & 1);
-      least = std::min(
-          least, any.cost({static_cast<int>(all & 1), static_cast<int>(all >> 1 & 1), static_cast<int>(all >> 2 & 1)}));
+      best = std::min(
+          best, any.cost({static_cast<int>(all & 1), static_cast<int>(all >> 1 & 1), static_cast<int>(all >> 2 & 1)}));
     }
-    EXPECT_EQ(of.cost(found), least) << "instance " << i;
+    EXPECT_EQ(of.cost(found), best) << "instance " << i;
     along_rows += static_cast<int>(std::ranges::count(found, 0));
   }
   EXPECT_GT(along_rows, 100);

@@ -17,7 +17,7 @@ int plans = 0, rejections = 0;
 bool by_environment() {
   static std::string last;
   static int call = 0;
-  const char* which = std::getenv("ZELLIGE_PLANTED");
+  const char* which = std::getenv("ZELLIGE_INJECTED");
   if (last != (which ? which : "")) last = which ? which : "", call = 0;
   ++call;
   return which && (last == "all" || std::to_string(call) == last);

@@ -3,7 +3,7 @@
 //
 //   const InjectedRejection others([](const TilePrograms& p, int call) { return call > 1; });   // every plan but the first
 //
-// Without such a value a program uses $ZELLIGE_PLANTED: `all`, or the number of one plan.
+// Without such a value a program uses $ZELLIGE_INJECTED: `all`, or the number of one plan.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-"""Python's report of rejected plans, on a library whose verifier rejects those named by $ZELLIGE_PLANTED."""
+"""Python's report of rejected plans, on a library whose verifier rejects those named by $ZELLIGE_INJECTED."""
 
 import pathlib
 
@@ -17,12 +17,12 @@ def test_a_program_without_rejected_plans():
 
 
 def test_a_program_tells_of_the_plans_that_were_dropped(monkeypatch):
-    monkeypatch.setenv("ZELLIGE_PLANTED", "1")
+    monkeypatch.setenv("ZELLIGE_INJECTED", "1")
     assert compiled().rejected == ["attention_k0: a rejection was injected"]
 
 
 def test_the_only_plan_is_our_fault(monkeypatch):
-    monkeypatch.setenv("ZELLIGE_PLANTED", "all")
+    monkeypatch.setenv("ZELLIGE_INJECTED", "all")
     with pytest.raises(zellige.Fault) as failed:
         compiled()
     assert str(failed.value) == "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was injected"
@@ -37,7 +37,7 @@ def test_torch_reports_them_and_keeps_the_part(monkeypatch):
 
     x = torch.randn(8, 8)
     for which in ("1", "all"):
-        monkeypatch.setenv("ZELLIGE_PLANTED", which)
+        monkeypatch.setenv("ZELLIGE_INJECTED", which)
         torch._dynamo.reset()
         torch_backend.reports.clear()
         # "cache": every run must plan, although an earlier one has kept what it decided

@@ -28,8 +28,8 @@ constexpr const char* failed =
 
 /// Selects the plans rejected by processes started during its lifetime.
 struct Rejecting {
-  explicit Rejecting(const char* which) { setenv("ZELLIGE_PLANTED", which, 1); }
-  ~Rejecting() { unsetenv("ZELLIGE_PLANTED"); }
+  explicit Rejecting(const char* which) { setenv("ZELLIGE_INJECTED", which, 1); }
+  ~Rejecting() { unsetenv("ZELLIGE_INJECTED"); }
 };
 
 TEST_F(Told, TheOnlyPlanFailsARun) {
@@ -72,7 +72,7 @@ TEST_F(Told, NoRejectionIsAnEmptyList) {
 
 /// The functions of the library with the modified verifier.
 struct Library {
-  void* handle = dlopen(ZELLIGE_PLANTED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(ZELLIGE_INJECTED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ~Library() { dlclose(handle); }
   template <class F>
   F* get(const char* name) const {

@@ -48,7 +48,7 @@ TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
       const tiling::Tiled again =
           tiling::choose_tilings(g, target, {.tiles = TilingPolicy::fixed, .tiling = retile::tiling_of(t.graph)});
       Plan first_plan = t.plan;
-      first_plan.program.notes = again.plan.program.notes;  // those of `t` say what it was chosen from
+      first_plan.program.notes = again.plan.program.notes;  // those of `t` say what it was selected from
       EXPECT_EQ(ir::print(again.plan), ir::print(first_plan)) << g.name;
       search::EqualOptions options;
       options.given_sizes = false;

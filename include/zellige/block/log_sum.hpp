@@ -12,31 +12,31 @@
 
 namespace zellige {
 
-/// A sum of exponentials: e^most * sum. `most`, the maximum of the exponents, is a finite number even if they are
+/// A sum of exponentials: e^maximum * sum. `maximum`, the maximum of the exponents, is a finite number even if they are
 /// infinite, so that no difference from it is NaN.
 struct LogSum {
   static constexpr float highest = 3.4028234664e38f;
-  float most = -highest, sum = 0;
+  float maximum = -highest, sum = 0;
 
-  /// Replaces `most` by m, which is not below it. An infinite m counts as the highest finite number.
+  /// Replaces `maximum` by m, which is not below it. An infinite m counts as the highest finite number.
   ZELLIGE_CALL void raise(float m) {
     m = min(m, highest);
-    sum *= exp(most - m);
-    most = m;
+    sum *= exp(maximum - m);
+    maximum = m;
   }
-  /// Adds e^x, where x is not above a number to which `most` was raised.
-  ZELLIGE_CALL void add_below(float x) { sum += exp(x - most); }
+  /// Adds e^x, where x is not above a number to which `maximum` was raised.
+  ZELLIGE_CALL void add_below(float x) { sum += exp(x - maximum); }
   /// Adds e^x.
   ZELLIGE_CALL void add(float x) {
-    const bool above = x > most;
-    const float top = above ? min(x, highest) : most, e = exp((above ? most : x) - top);
+    const bool above = x > maximum;
+    const float top = above ? min(x, highest) : maximum, e = exp((above ? maximum : x) - top);
     sum = above ? sum * e + (1.0f + (x - top)) : sum + e;  // e^(x - top) is 1, or infinite as x - top is
-    most = top;
+    maximum = top;
   }
   /// Adds e^x of each element. This takes one exponential more than there are elements.
   template <int N>
   ZELLIGE_CALL void add(const Vec<float, N>& x) {
-    float top = most;
+    float top = maximum;
 #pragma unroll
     for (int i = 0; i < N; ++i) top = max(top, x[i]);
     raise(top);
@@ -44,14 +44,14 @@ struct LogSum {
     for (int i = 0; i < N; ++i) add_below(x[i]);
   }
   /// Returns the logarithm of the sum.
-  ZELLIGE_CALL float value() const { return most + log(sum); }
+  ZELLIGE_CALL float value() const { return maximum + log(sum); }
 };
 
 /// Returns the logarithm of all sums of this lane's group: `Lanes` lanes (a power of two) at a stride of `Step` lanes.
 template <int Lanes, int Step = 1>
 ZELLIGE_CALL float logsumexp_lanes(LogSum x) {
   if constexpr (Lanes > 1) {
-    x.raise(max_lanes<Lanes, Step>(x.most));
+    x.raise(max_lanes<Lanes, Step>(x.maximum));
     x.sum = sum_lanes<Lanes, Step>(x.sum);
   }
   return x.value();

@@ -80,7 +80,7 @@ struct Host {
   // Of kernels.
   void* (*static_shared)(const Declaration&);
   void* (*dynamic_shared)(const char* name);
-  void (*meet)(std::uint32_t mask, const void* in, void* out, LanesCompute, void* with, const char* what);
+  void (*converge)(std::uint32_t mask, const void* in, void* out, LanesCompute, void* with, const char* what);
   std::uint32_t (*active)();
   bool (*atomic)(void* p, unsigned bytes, AtomicChange, void* with);
   void (*fence)(bool of_block);

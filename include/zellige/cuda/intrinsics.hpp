@@ -43,7 +43,7 @@ namespace zellige::cuda {
 /// Executes a collective of the lanes `mask`. `mine`: this lane's operand. compute(lanes, operands, lane) is the result
 /// of a lane, where `lanes` is the mask of those that take part.
 template <class In, class F>
-ZELLIGE_DEVICE auto meet(unsigned mask, const In& mine, F compute, const char* what) {
+ZELLIGE_DEVICE auto converge(unsigned mask, const In& mine, F compute, const char* what) {
   using Out = decltype(compute(0u, static_cast<const In*>(nullptr), 0));
   Out out{};
   const LanesCompute all = [](void* with, std::uint32_t lanes, const void* const* in, void* const* outs) {
@@ -57,7 +57,7 @@ ZELLIGE_DEVICE auto meet(unsigned mask, const In& mine, F compute, const char* w
       __builtin_memcpy(outs[lane], static_cast<const void*>(&result), sizeof(Out));
     }
   };
-  host->meet(mask, &mine, &out, all, &compute, what);
+  host->converge(mask, &mine, &out, all, &compute, what);
   return out;
 }
 
@@ -77,7 +77,7 @@ struct ShuffleResult {
 /// Returns the value of the lane `source`, from 0 to 31.
 template <class T>
 ZELLIGE_DEVICE T shuffle(unsigned mask, const T& value, int source, const char* what, const char* absent) {
-  const auto result = meet(
+  const auto result = converge(
       mask, ShuffleOperand<T>{value, source},
       [](std::uint32_t lanes, const ShuffleOperand<T>* all, int lane) {
         const int from = all[lane].source;
@@ -130,7 +130,7 @@ inline unsigned ballot(std::uint32_t lanes, const int* all) {
 /// Returns the reduction of the lanes' operands, in the order of lanes.
 template <class T, class F>
 ZELLIGE_DEVICE T reduce_lanes(unsigned mask, const T& value, F combine, const char* what) {
-  return meet(
+  return converge(
       mask, value,
       [combine](std::uint32_t lanes, const T* all, int) {
         int first = 0;
@@ -146,25 +146,25 @@ ZELLIGE_DEVICE T reduce_lanes(unsigned mask, const T& value, F combine, const ch
 }  // namespace zellige::cuda
 
 ZELLIGE_DEVICE unsigned __ballot_sync(unsigned mask, int predicate) {
-  return ::zellige::cuda::meet(
+  return ::zellige::cuda::converge(
       mask, predicate, [](std::uint32_t lanes, const int* all, int) { return ::zellige::cuda::ballot(lanes, all); },
       "__ballot_sync");
 }
 ZELLIGE_DEVICE int __any_sync(unsigned mask, int predicate) {
-  return ::zellige::cuda::meet(
+  return ::zellige::cuda::converge(
       mask, predicate,
       [](std::uint32_t lanes, const int* all, int) { return int(::zellige::cuda::ballot(lanes, all) != 0); },
       "__any_sync");
 }
 ZELLIGE_DEVICE int __all_sync(unsigned mask, int predicate) {
-  return ::zellige::cuda::meet(
+  return ::zellige::cuda::converge(
       mask, predicate,
       [](std::uint32_t lanes, const int* all, int) { return int(::zellige::cuda::ballot(lanes, all) == lanes); },
       "__all_sync");
 }
 template <class T>
 ZELLIGE_DEVICE unsigned __match_any_sync(unsigned mask, T value) {
-  return ::zellige::cuda::meet(
+  return ::zellige::cuda::converge(
       mask, value,
       [](std::uint32_t lanes, const T* all, int lane) {
         unsigned same = 0;
@@ -176,7 +176,7 @@ ZELLIGE_DEVICE unsigned __match_any_sync(unsigned mask, T value) {
 }
 template <class T>
 ZELLIGE_DEVICE unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
-  const unsigned same = ::zellige::cuda::meet(
+  const unsigned same = ::zellige::cuda::converge(
       mask, value,
       [](std::uint32_t lanes, const T* all, int lane) {
         for (int other = 0; other < 32; ++other)

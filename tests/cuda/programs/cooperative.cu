@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   cudaGetDeviceProperties(&device, 0);
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, jacobi, 64, 0);
   const int blocks = per_sm * device.multiProcessorCount < 4 ? 1 : 4;
-  int planted = fault;
-  void* arguments[] = {&d_a, &d_b, &n, &steps, &planted};
+  int injected = fault;
+  void* arguments[] = {&d_a, &d_b, &n, &steps, &injected};
   if (fault == 2)
     jacobi<<<blocks, 64>>>(d_a, d_b, n, steps, fault);
   else

@@ -61,7 +61,7 @@ def _numbers(work, node, count, index):
     return work.once(node, _ATEN.arange.default, count, value=made, dtype=torch.int32, device=made.device)
 
 
-def _chosen(node):
+def _selection(node):
     """Returns (the condition, the numbers, the tensors among the other operands) of a `where` that may become an operator with
     a numeric condition: for an operand that is a tensor the number is None. Returns None for another node."""
     condition, x, y = node.args
@@ -75,7 +75,7 @@ def _chosen(node):
 
 def choice(work, node) -> bool:
     """Rewrites where(condition, x, y) to an operator with a numeric condition."""
-    found = _chosen(node)
+    found = _selection(node)
     if found is None or len(found[2]) != 2:
         return False
     return work.replace(node, custom.CHOOSE, _cast(work, node, found[0], value_of(node).dtype), *node.args[1:])
@@ -83,7 +83,7 @@ def choice(work, node) -> bool:
 
 def choice_of_a_number(work, node) -> bool:
     """Rewrites where(condition, x, number) or where(condition, number, x) to an operator with a numeric condition."""
-    condition, numbers, tensors = _chosen(node) or (None, (), ())
+    condition, numbers, tensors = _selection(node) or (None, (), ())
     if len(tensors) != 1 or value_of(tensors[0]).shape != value_of(node).shape:
         return False
     if numbers[1] is not None:  # the number is selected where the condition is false
