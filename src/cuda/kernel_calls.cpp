@@ -114,10 +114,12 @@ void trap() {
   f.home->stop(f, Finding::Kind::crash, nullptr, site, "of {}: it reaches __trap() at \1", f.home->who(f.index));
 }
 
-void fault(const char* message) {
+void fault(const char* message, bool of_mask) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = running();
-  f.home->report(f, Finding::Kind::divergence, nullptr, site, "of {}: at \1 its {}", f.home->who(f.index), message);
+  f.home->report(f, Finding::Kind::divergence, nullptr,
+                 {site, of_mask ? Finding::Missing::mask_lanes : Finding::Missing::nothing}, "of {}: at \1 its {}",
+                 f.home->who(f.index), message);
 }
 
 void cp_async(void* to, const void* from, unsigned bytes, unsigned valid) {

@@ -10,9 +10,7 @@ namespace zellige::cuda {
 
 namespace {
 
-using Kind = emulate::Finding::Kind;
-
-bool has(const std::string& text, std::string_view what) { return text.find(what) != text.npos; }
+using Missing = emulate::Finding::Missing;
 
 std::string plural(std::uint64_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
@@ -37,23 +35,27 @@ std::string between(const std::vector<std::string>& lines) {
 
 std::string mend(const emulate::Finding& f) {
   if (f.lines.empty()) return "";
-  if (f.kind == Kind::race && has(f.message, "race between blocks"))
-    return has(f.message, "atomically") || has(f.message, "adds to")
-               ? "make all of these accesses atomic, or put __threadfence() before the atomic that announces the data"
-               : "give each block bytes of its own, use an atomic, or part the kernel in two";
-  if (f.kind == Kind::race && has(f.message, "cp.async") && has(f.message, "still in flight"))
-    return fmt::format("cp.async.wait_group (__pipeline_wait_prior) and __syncthreads() before {}", f.lines[0]);
-  if (f.kind == Kind::race && has(f.message, "no __syncwarp"))
-    return fmt::format("__syncwarp() or __syncthreads() {}", between(f.lines));
-  if (f.kind == Kind::race && has(f.message, "no barrier")) return fmt::format("__syncthreads() {}", between(f.lines));
-  if ((f.kind == Kind::barrier_divergence && has(f.message, "the block's barrier")) ||
-      (f.kind == Kind::deadlock && has(f.message, "the block's barrier")))
-    return "let every thread of the block reach the same __syncthreads(): move it out of the branch, or do not return "
-           "before it";
-  if (f.kind == Kind::divergence && has(f.message, "mask"))
-    return "name in the mask exactly the lanes that reach the call, such as __ballot_sync(...) before the branch";
-  if (f.kind == Kind::out_of_bounds && has(f.message, "global tensor"))
-    return fmt::format("guard {} by a comparison with the number of elements", f.lines[0]);
+  switch (f.missing) {
+    case Missing::atomicity:
+      return "make all of these accesses atomic, or put __threadfence() before the atomic that announces the data";
+    case Missing::block_order:
+      return "give each block bytes of its own, use an atomic, or part the kernel in two";
+    case Missing::copy_wait:
+      return fmt::format("cp.async.wait_group (__pipeline_wait_prior) and __syncthreads() before {}", f.lines[0]);
+    case Missing::warp_barrier:
+      return fmt::format("__syncwarp() or __syncthreads() {}", between(f.lines));
+    case Missing::block_barrier:
+      return fmt::format("__syncthreads() {}", between(f.lines));
+    case Missing::all_threads:
+      return "let every thread of the block reach the same __syncthreads(): move it out of the branch, or do not "
+             "return before it";
+    case Missing::mask_lanes:
+      return "name in the mask exactly the lanes that reach the call, such as __ballot_sync(...) before the branch";
+    case Missing::bounds_check:
+      return fmt::format("guard {} by a comparison with the number of elements", f.lines[0]);
+    case Missing::nothing:
+      break;
+  }
   return "";
 }
 

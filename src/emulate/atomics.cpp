@@ -80,7 +80,7 @@ void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
     synchronize(f, state.races->arrivals.at, at, site);
   }
   if (const shadow::Clash c = state.races->add(at, bytes, b.actor(f, site.address), std::uint32_t(b.linear), 0))
-    clash_of_global(f, p, bytes, "updates atomically", site, c);
+    clash_of_global(f, p, bytes, "updates atomically", site, c, true);
 }
 
 }  // namespace

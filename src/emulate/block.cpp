@@ -258,6 +258,7 @@ std::vector<std::uintptr_t> Block::walk(const Fiber& f, Site site) const {
 void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, const Where& at, std::string text) {
   RawFinding raw{kind, tensor ? tensor : "", std::move(text), {walk(f, at.site)}, linear, at.only_between_lines};
   if (at.other_site) raw.sites.push_back({at.other_site});
+  raw.missing = at.missing;
   findings.add(std::move(raw));
 }
 

@@ -95,11 +95,14 @@ class Block {
   std::string who(unsigned thread) const;                     // "thread 37 (warp 1) of block (3,0,0)"
   /// The call that a finding is about. Converts from the Site alone.
   struct Where {
-    Where(Site call, std::uintptr_t other = 0, bool between_lines = false)
-        : site(call), other_site(other), only_between_lines(between_lines) {}
+    Where(Site call, std::uintptr_t other = 0, bool between_lines = false,
+          Finding::Missing lacks = Finding::Missing::nothing)
+        : site(call), other_site(other), only_between_lines(between_lines), missing(lacks) {}
+    Where(Site call, Finding::Missing lacks) : Where(call, 0, false, lacks) {}
     Site site;
     std::uintptr_t other_site;  // return address of a second call; 0: none
     bool only_between_lines;    // drop the finding if both turn out to be the same line
+    Finding::Missing missing;
   };
   /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the call.
   /// `tensor`: name of the tensor, or null. In `text`, a format with its arguments, \1 is a placeholder for the source

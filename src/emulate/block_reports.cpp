@@ -11,6 +11,7 @@ namespace zellige::emulate {
 
 using Kind = Finding::Kind;
 using What = shadow::Clash::What;
+using Missing = Finding::Missing;
 
 namespace {
 
@@ -86,6 +87,14 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
   return fmt::format("; {} {} them at \2 and {} lies between", who, deed, between);
 }
 
+// Returns what would order the access of `thread` after the earlier one.
+Missing missing_between(const shadow::Clash& c, unsigned thread) {
+  if (c.what == What::in_flight) return Missing::copy_wait;
+  if (c.what == What::added) return Missing::block_barrier;
+  if (c.what != What::written && c.what != What::read) return Missing::nothing;
+  return c.thread / 32 == thread / 32 ? Missing::warp_barrier : Missing::block_barrier;
+}
+
 // Returns what an earlier access to global memory does, for the message.
 const char* deed_of(What what) {
   return what == What::read      ? "reads"
@@ -112,6 +121,10 @@ std::string waiting_for(const Fiber& f, RawFinding& raw) {
   if (f.state == Fiber::State::returned) return "has returned";
   if (f.state == Fiber::State::ready && !f.site.address) return "has not begun";
   raw.sites.push_back(home.walk(f, f.site));
+  if (raw.kind == Kind::deadlock && f.state == Fiber::State::at_barrier && f.barrier == 0 &&
+      home.barriers[0].expected == home.thread_count())
+    raw.missing = Missing::all_threads;
+  if (raw.kind == Kind::divergence && f.state == Fiber::State::in_lanes) raw.missing = Missing::mask_lanes;
   const char line[] = {char(raw.sites.size()), 0};
   const NamedBarrier& b = home.barriers[f.barrier % 16];
   switch (f.state) {
@@ -225,6 +238,7 @@ void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char*
       fmt::format("{} {} tensor {}{}: {} {} bytes {}..{} at \1{}", kind == Kind::uninitialised_read ? "of" : "on",
                   r.space == Space::shared ? "shared" : "global", r.name, &there == &own ? "" : " of " + there.name(),
                   own.who(thread), verb, from, from + bytes, spell_earlier(c, there, own.first_thread + thread));
+  if (kind == Kind::race) raw.missing = missing_between(c, own.first_thread + thread);
   if (c.what == What::other_layout)
     raw.text += fmt::format(" instead of {}", spell(*there.arrangements[r.arrangement]));
   own.findings.add(std::move(raw));
@@ -232,7 +246,8 @@ void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char*
 
 // Of two blocks, the one with the lower index is named first, so that the message does not depend on which block ran
 // first.
-void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, Site site, const shadow::Clash& c) {
+void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, Site site, const shadow::Clash& c,
+                     bool atomic) {
   Block& b = *f.home;
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
@@ -248,6 +263,7 @@ void clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, 
   const char* theirs = deed_of(c.what);
   const std::string they = c.block == shadow::unnamed_block ? "another block" : b.spell_block(c.block);
   RawFinding raw{kind, r.name, "", {}, std::min<std::uint64_t>(b.linear, c.block)};
+  if (kind == Kind::race) raw.missing = atomic || c.what == What::added ? Missing::atomicity : Missing::block_order;
   const bool first = b.linear < c.block;
   if (first)
     raw.sites = {b.walk(f, site), {other}};
@@ -334,6 +350,7 @@ static bool report_collective(Block& b, unsigned w) {
   const Fiber& there = b.thread(w * 32 + unsigned(std::countr_zero(m.mask & ~m.here & ~warp.returned)));
   if (!b.findings.fresh(Kind::divergence, nullptr, here.site.address)) return true;
   RawFinding raw{Kind::divergence, "", "", {b.walk(here, here.site)}, b.linear};
+  raw.missing = Missing::mask_lanes;
   const std::string other = waiting_for(there, raw);
   raw.text = fmt::format(
       "in warp {} of {}: {} of the {} threads that the mask {:#010x} names, thread {} first, wait in {} at \1 for "
@@ -396,7 +413,7 @@ bool unstick(Block& home) {
   const Fiber& here = home.thread(b.first_thread);
   unsigned returned = 0;
   while (home.thread(returned).state != Fiber::State::returned) ++returned;
-  home.report(here, Kind::barrier_divergence, nullptr, b.first,
+  home.report(here, Kind::barrier_divergence, nullptr, {b.first, Missing::all_threads},
               "in {}: {} of {} threads, {} first, reach the block's barrier at \1, {} has returned", home.name(),
               b.arrived, home.thread_count(), home.spell(b.first_thread), home.spell(returned));
   end_round(home, b);

@@ -10,8 +10,9 @@ namespace zellige::emulate {
 /// accesses memory for all lanes.
 [[gnu::noinline, gnu::cold]] void clash(const Fiber& running, unsigned thread, Place, unsigned bytes, const char* verb,
                                         Site, const shadow::Clash&);
-/// The same for global memory, whose earlier accesses may be those of other blocks.
-void clash_of_global(const Fiber& running, Place, unsigned bytes, const char* verb, Site, const shadow::Clash&);
+/// The same for global memory, whose earlier accesses may be those of other blocks. `atomic`: the access is.
+void clash_of_global(const Fiber& running, Place, unsigned bytes, const char* verb, Site, const shadow::Clash&,
+                     bool atomic = false);
 /// Records that a thread accesses bytes of a tensor in global memory before it has observed a griddep_wait. The access is
 /// reported if this kernel turns out to depend on the previous kernel.
 void early(const Fiber&, Place, unsigned bytes, bool writes, Site);

@@ -32,8 +32,11 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
   const char* verb = writes ? "writes" : "reads";
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || bytes > r.bytes - from) {
-    b.report(f, Kind::out_of_bounds, r.name, site, "on {} tensor {}: {} at \1; the tensor has {}", spell(r.space),
-             r.name, deed(b, thread, p, bytes, verb), r.bytes);
+    const bool global = r.space == Space::global;
+    b.report(f, Kind::out_of_bounds, r.name,
+             {site, global ? Finding::Missing::bounds_check : Finding::Missing::nothing},
+             "on {} tensor {}: {} at \1; the tensor has {}", spell(r.space), r.name, deed(b, thread, p, bytes, verb),
+             r.bytes);
   } else if (writes && !r.writable) {
     b.report(f, Kind::read_only, r.name, site, "{}: {} at \1; the launch only reads it", r.name,
              deed(b, thread, p, bytes, verb));
@@ -225,7 +228,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
   if (const shadow::Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
-    clash_of_global(f, p, 4, "counts", site, c);
+    clash_of_global(f, p, 4, "counts", site, c, true);
   shadow::Arrival mine = released_by(f, site);
   shadow::Arrivals& arrivals = state.races->arrivals;
   const std::lock_guard lock(arrivals.mutex);

@@ -43,11 +43,24 @@ struct Finding {
     unread,       // a stage or a partial result is never read
     layout,       // bytes are read through a layout incompatible with the one they were written through
   };
+  /// What the kernel lacks, if that is plain: what would order two accesses, or lets threads wait for each other.
+  enum class Missing : std::uint8_t {
+    nothing,        // that can be named
+    warp_barrier,   // __syncwarp or a barrier between two accesses of one warp
+    block_barrier,  // a barrier of the block between two accesses
+    copy_wait,      // a wait for a cp.async before the access
+    block_order,    // an order of two blocks
+    atomicity,      // of the accesses of two blocks one is atomic, and the other one is not
+    all_threads,    // some thread of the block does not reach its barrier
+    mask_lanes,     // the lanes of a mask are not those that execute the collective
+    bounds_check,   // a comparison of an index into global memory with the number of elements
+  };
   Kind kind{};
   std::string tensor;   // "" if no tensor is involved
   std::string message;  // one sentence: the access, its source line, and the conflicting access
   // the source lines that the message names, such as "lora.cu:57": the access, then the conflicting access
   std::vector<std::string> lines{};
+  Missing missing = Missing::nothing;
 };
 
 /// Returns the kind of a finding (an error in the kernel) in words, with which its message starts: "out of bounds".

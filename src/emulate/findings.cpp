@@ -58,7 +58,7 @@ std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& sou
         message += tensor;
       else
         message += c;
-    findings.push_back({f.kind, tensor, std::move(message), std::move(lines)});
+    findings.push_back({f.kind, tensor, std::move(message), std::move(lines), f.missing});
     if (findings.size() == 20) break;
   }
   return findings;

@@ -26,6 +26,7 @@ struct RawFinding {
   // index of the site at which the registers involved are declared; \x0e in the text is a placeholder for their name
   int named_by = -1;
   bool registers = false;  // about registers; dropped if another finding at the same line names them
+  Finding::Missing missing = Finding::Missing::nothing;
 };
 
 /// The findings of one worker thread, at most 1000, without duplicates.

@@ -70,7 +70,7 @@ void begin_store(Fiber& f, const StoreInFlight& s) {
   const shadow::Actor a = b.actor(f, s.site.address);
   for (const StoreInFlight::Piece& piece : s.pieces) {
     if (!inside(piece, r)) {
-      b.report(f, Kind::out_of_bounds, r.name, s.site,
+      b.report(f, Kind::out_of_bounds, r.name, {s.site, Finding::Missing::bounds_check},
                "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, in whole chunks of 16; "
                "the tensor has {}",
                r.name, b.who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
@@ -86,7 +86,7 @@ void begin_store(Fiber& f, const StoreInFlight& s) {
     shadow::Clash c = adds ? state.races->add(piece.to, piece.bytes, a, block, s.op)
                            : state.races->write(piece.to, piece.bytes, a, block, shadow::AccessProxy::async);
     if (!c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(at.p, piece.bytes, a, b.cluster.ops);
-    if (c) clash_of_global(f, at, piece.bytes, verb, s.site, c);
+    if (c) clash_of_global(f, at, piece.bytes, verb, s.site, c, adds);
   }
 }
 

@@ -29,7 +29,7 @@ void converge_lanes(Fiber& f, std::uint32_t mask, const void* in, void* out, Mas
   b.check_time(f, site);
   mask &= w.lanes;
   if (!(mask >> f.lane & 1)) {
-    b.report(f, Finding::Kind::divergence, nullptr, site,
+    b.report(f, Finding::Kind::divergence, nullptr, {site, Finding::Missing::mask_lanes},
              "{} calls {} at \1 with the mask {:#010x}, which leaves its own lane {} out", b.who(f.index), what, mask,
              f.lane);
     mask = 1u << f.lane;

@@ -133,7 +133,7 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
   for (std::size_t i = 0; i < b.used.size(); ++i) {
     const Used& u = b.used[i];
     if (!u.epoch || a.after(u.epoch, std::uint16_t(i))) continue;
-    own.report(f, Kind::race, b.tensor, {site, widen(u.site, site.address)},
+    own.report(f, Kind::race, b.tensor, {site, widen(u.site, site.address), false, Finding::Missing::block_barrier},
                "on mbarrier {}: {} invalidates it at \1; {} uses it at \2 and no barrier lies between", b.name,
                own.who(f.index), own.cluster.spell(unsigned(i)));
     break;
@@ -244,7 +244,8 @@ MBarrier* mbarrier_at(Block& there, Fiber& f, std::uint32_t at, const char* verb
   if (!reach(there, f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const shadow::Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
-    own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
+    own.report(f, Kind::race, b.tensor,
+               {site, widen(b.made_site, site.address), false, Finding::Missing::block_barrier},
                "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between", b.name,
                own.who(f.index), verb, own.cluster.spell(b.made_by));
   } else if (!there.shadow.written_by(at, b.made_by, b.made_at_time)) {

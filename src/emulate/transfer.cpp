@@ -26,7 +26,9 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
                        from + std::ptrdiff_t(bytes));
   };
   if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from))
-    return f.home->report(f, Kind::out_of_bounds, r.name, site, "on {}; the tensor has {}", where(), r.bytes);
+    return f.home->report(f, Kind::out_of_bounds, r.name,
+                          {site, space == Space::global ? Finding::Missing::bounds_check : Finding::Missing::nothing},
+                          "on {}; the tensor has {}", where(), r.bytes);
   const std::uintptr_t address =
       space == Space::shared ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory) : std::uintptr_t(p.p);
   if (address % alignment)
@@ -227,7 +229,7 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   const auto outside = [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; };
   if (const auto run = std::ranges::find_if(box.runs, outside); run != box.runs.end())
     b.report(
-        f, Kind::out_of_bounds, r.name, site,
+        f, Kind::out_of_bounds, r.name, {site, Finding::Missing::bounds_check},
         "on global tensor {}: {} copies by tma_load bytes {}..{} at \1; the descriptor is of a larger tensor, this "
         "one has {}",
         r.name, b.who(f.index), run->from, run->from + run->bytes, r.bytes);

@@ -71,7 +71,7 @@ void sync_warp(Thread& t, unsigned mask) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
   if (!(mask >> f.lane & 1)) {
-    b.report(f, Kind::divergence, nullptr, site,
+    b.report(f, Kind::divergence, nullptr, {site, Finding::Missing::mask_lanes},
              "{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out", b.who(f.index), mask);
     return;
   }
@@ -108,7 +108,7 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
            "in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", b.name(), b.spell(f.index), id,
            expected, b.spell(bar.first_thread), bar.expected);
   } else if (id == 0 && !threads && site.address != bar.first.address) {
-    b.report(f, Kind::barrier_divergence, nullptr, {site, bar.first.address, true},
+    b.report(f, Kind::barrier_divergence, nullptr, {site, bar.first.address, true, Finding::Missing::all_threads},
              "in {}: {} reaches the block's barrier at \1, {} the one at \2", b.name(), b.spell(f.index),
              b.spell(bar.first_thread));
   }

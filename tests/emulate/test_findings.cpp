@@ -21,6 +21,7 @@ TEST(Findings, OutOfBoundsRead) {
                                                          at("beyond the end") + "; the tensor has 16384"}));
   EXPECT_EQ(r.out(5), 4095.0f);
   EXPECT_NE(r.out(6), r.out(6));  // what was refused reads as NaN
+  EXPECT_EQ(r.run<beyond_the_end>().findings.at(0).missing, Finding::Missing::bounds_check);
 }
 
 __global__ void before_the_start(In, Out y) {
@@ -34,6 +35,7 @@ TEST(Findings, OutOfBoundsOfASharedTensorWithinSharedMemory) {
   EXPECT_EQ(messages(r.run<before_the_start>()),
             (Messages{"out of bounds on shared tensor P: thread 0 (warp 0) of block (0,0,0) writes bytes -4..0 at " +
                       at("before the start") + "; the tensor has 64"}));
+  EXPECT_EQ(r.run<before_the_start>().findings.at(0).missing, Finding::Missing::nothing);
 }
 
 __global__ void too_much_shared(In, Out) {
@@ -136,6 +138,7 @@ TEST(Findings, RaceOfAReadWithAWrite) {
             (Messages{"race on shared tensor P: thread 32 (warp 1) of block (0,0,0) reads bytes 0..4 at " +
                       at("the other reads") + "; thread 0 (warp 0) wrote them at " + at("one warp writes") +
                       " and no barrier lies between"}));
+  EXPECT_EQ(r.run<missing_barrier>().findings.at(0).missing, Finding::Missing::block_barrier);
 }
 
 __global__ void missing_back_edge(In x, Out y) {
@@ -170,6 +173,7 @@ TEST(Findings, RaceWithinAWarp) {
       messages(r.run<same_warp>()),
       (Messages{"race on shared tensor P: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " + at("next lane") +
                 "; thread 0 (warp 0) wrote them at " + at("own lane") + " and no __syncwarp or barrier lies between"}));
+  EXPECT_EQ(r.run<same_warp>().findings.at(0).missing, Finding::Missing::warp_barrier);
 }
 
 __global__ void same_warp_met(In x, Out y) {
@@ -266,6 +270,7 @@ TEST(Findings, RaceBetweenAReaderAndAWriterInOtherBlocks) {
       (Messages{"race between blocks on global tensor Y: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
                 at("own part") + ", thread 0 (warp 0) of block (1,0,0) reads them at " + at("the neighbour's part") +
                 ", and nothing orders two blocks of a launch"}));
+  EXPECT_EQ(r.run<reads_the_neighbour>().findings.at(0).missing, Finding::Missing::block_order);
 }
 
 __global__ void race_in_global(In x, Out y) {

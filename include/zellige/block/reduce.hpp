@@ -25,12 +25,12 @@ ZELLIGE_CALL T max_lanes(T x) {
   return x;
 }
 
-/// Raises `most`, the maximum so far, to x if x is above it. Returns the old maximum minus the new one: to keep a sum of
+/// Raises `maximum`, the maximum so far, to x if x is above it. Returns the old maximum minus the new one: to keep a sum of
 /// exponentials relative to the maximum, multiply it by the exponential of this difference.
 ZELLIGE_CALL float raise_max(float& maximum, float x) {
   const float old = maximum;
   maximum = max(old, x);
-  return old - most;
+  return old - maximum;
 }
 
 /// Functions to join by.

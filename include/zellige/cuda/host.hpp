@@ -89,7 +89,8 @@ struct Host {
   void (*assert_failed)(const char* condition, const char* function);
   void (*trap)();
   std::uint64_t (*clock)();
-  void (*fault)(const char* message);  // an error of the kernel, at the call
+  // an error of the kernel, at the call; of_mask: the mask of a collective is wrong
+  void (*fault)(const char* message, bool of_mask);
   void (*cp_async)(void* to, const void* from, unsigned bytes, unsigned valid);
   unsigned (*shared_address)(const void* p);  // the offset of p in the block's shared memory
   void* (*shared_pointer)(unsigned address);

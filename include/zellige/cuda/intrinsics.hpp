@@ -85,7 +85,7 @@ ZELLIGE_DEVICE T shuffle(unsigned mask, const T& value, int source, const char* 
         return ShuffleResult<T>{all[there ? from : lane].value, !there};
       },
       what);
-  if (result.absent) host->fault(absent);
+  if (result.absent) host->fault(absent, true);
   return result.value;
 }
 /// Returns the running thread's lane.

@@ -45,7 +45,7 @@ ZELLIGE_DEVICE unsigned ptx_special(const char* name) {
   if (!__builtin_strcmp(name, "smid")) return t.block.x % 2;
   if (!__builtin_strcmp(name, "nsmid")) return 2;
   if (!__builtin_strcmp(name, "lanemask_lt")) return (1u << t.index % 32) - 1;
-  host->fault("inline PTX reads a special register that the emulator does not have");
+  host->fault("inline PTX reads a special register that the emulator does not have", false);
   return 0;
 }
 ZELLIGE_DEVICE unsigned ptx_special(unsigned value) { return value; }
