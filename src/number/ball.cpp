@@ -81,17 +81,12 @@ Ball wave(const Ball& x, const F& f) {
   return ball(Real(f(x.middle)), x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
 }
 
-/// Returns whether the order of two numbers is not theirs, since one is an end of float32's range.
-bool beyond_range(const Ball& x, const Ball& y) {
-  return x.middle != y.middle && number::beyond_range(x.middle.convert_to<double>(), y.middle.convert_to<double>());
-}
-
 /// Returns 1 if holds(x, y), which is < or <=, and 0 if it does not hold.
 template <class Holds>
 Ball compared(const BallArithmetic& a, const Ball& x, const Ball& y, const Holds& holds) {
   if (x.nan || y.nan) return a.integer(0);
   if (x.infinite != y.infinite && told(x) && told(y)) return a.integer(x.infinite < y.infinite);
-  if (disjoint(x, y)) return beyond_range(x, y) ? unknown() : a.integer(x.middle < y.middle);
+  if (disjoint(x, y)) return beyond_range(x.middle, y.middle) ? unknown() : a.integer(x.middle < y.middle);
   if (x.infinite != y.infinite) return unknown();
   return x.radius == 0 && y.radius == 0 ? a.integer(holds(x.middle, y.middle)) : unknown();
 }
@@ -238,7 +233,7 @@ Ball BallArithmetic::max(const Ball& x, const Ball& y) const {
     if (!told(x) || !told(y)) return unknown();
     return x.infinite > 0 || y.infinite < 0 ? x : y;
   }
-  if (beyond_range(x, y)) return unknown();
+  if (beyond_range(x.middle, y.middle)) return unknown();
   return ball(std::max(x.middle, y.middle), std::max(x.radius, y.radius));
 }
 

@@ -36,7 +36,7 @@ double compared_scalar(double x) {
   return is_short ? x : static_cast<double>(static_cast<float>(x));
 }
 
-bool beyond_range(double x, double y) {
+bool at_ends_of_range(double x, double y) {
   constexpr double infinity = 3.5e38;  // FLT_MAX in a few digits is below
   if ((x > 0) != (y > 0) || x == 0 || y == 0 || std::isinf(x) || std::isinf(y)) return false;
   const double a = std::fabs(x), b = std::fabs(y);

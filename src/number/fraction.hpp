@@ -27,8 +27,14 @@ Fraction fraction(double x);
 /// float32 equals the scalar.
 double compared_scalar(double x);
 
-/// Returns whether one of two numbers that differ is an end of float32's range, and the other is such an end, or lies
-/// beyond it on the same side of 0. Their order is then not that of real numbers: the end means an infinity, or 0.
-bool beyond_range(double x, double y);
+/// Returns whether one of two numbers is an end of float32's range, and the other is such an end, or lies beyond it on the
+/// same side of 0.
+bool at_ends_of_range(double x, double y);
+/// Returns whether the order of two numbers that differ is not that of real numbers, because at_ends_of_range() is true of
+/// them: the end means an infinity, or 0.
+template <class Number>
+bool beyond_range(const Number& x, const Number& y) {
+  return x != y && at_ends_of_range(static_cast<double>(x), static_cast<double>(y));
+}
 
 }  // namespace zellige::number

@@ -33,7 +33,7 @@ template <class Holds>
 Rounded compared(const Rounded& x, const Rounded& y, const Holds& holds) {
   if (is_nan(x) || is_nan(y)) return RoundedArithmetic::integer(0);
   if (!x.told() || !y.told()) return unknown_value();
-  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown_value();
+  if (beyond_range(x.value, y.value)) return unknown_value();
   if (is_infinite(x) || is_infinite(y) || disjoint(x, y) || (x.error == 0 && y.error == 0))
     return RoundedArithmetic::integer(holds(x.value, y.value));
   return unknown_value();
@@ -167,7 +167,7 @@ Rounded RoundedArithmetic::max(const Rounded& x, const Rounded& y) {
   if (is_nan(x) || is_nan(y)) return undefined_value();
   if (!x.told() || !y.told()) return unknown_value();
   if (is_infinite(x) || is_infinite(y)) return x.value > y.value ? x : y;
-  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown_value();
+  if (beyond_range(x.value, y.value)) return unknown_value();
   if (disjoint(x, y)) return x.value > y.value ? x : y;
   return {std::max(x.value, y.value), std::max(x.error, y.error)};
 }

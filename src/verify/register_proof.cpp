@@ -48,6 +48,25 @@ std::vector<int> of_each_value(const EvaluatedLayout& layout, const Context& c, 
   return numbers;
 }
 
+/// The values of node x that work `writer` leaves in the layout `left` for work `reader`.
+struct LeftValues {
+  const TileProgram& program;
+  const EvaluatedLayout& left;
+  const Work &writer, &reader;
+  int x;
+  Shape found{};  // the coordinate that has() compares, in memory that is allocated once
+
+  /// Throws Rejected unless register `value` of the thread has the element `wanted`; none if `wanted` is empty.
+  void has(int thread, int value, const Shape& wanted, int repeat = 0) {
+    const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
+    there ? left.find(thread, value, repeat, found) : found.clear();
+    if (found == wanted) return;
+    reject(program, "value {} of thread {} is {} of %{} after {}, and {} takes it for {}", value, thread,
+           found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
+           wanted.empty() ? "no element" : to_string(wanted));
+  }
+};
+
 }  // namespace
 
 /// Returns the index of the tile in registers (Kernel::rmem) in which `writer` leaves the value of node x for `reader`; rejects the
@@ -66,9 +85,10 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
            describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
+  LeftValues left_values{p_, left, writer, reader, x};
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
     kernel::for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
-      has(left, writer, reader, x, thread, value, wanted, repeat);
+      left_values.has(thread, value, wanted, repeat);
     });
 }
 
@@ -78,12 +98,13 @@ void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
   if (!agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   const std::vector<int> line = of_each_value(taken, to, kernel::line_of);
+  LeftValues left_values{p_, left, writer, reader, x};
   Shape row;
   kernel::for_each(taken, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     row = at;
     row.back() = 0;
-    has(left, writer, reader, x, thread, line[value], row);
+    left_values.has(thread, line[value], row);
   });
 }
 
@@ -92,12 +113,13 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   const Context& c = context(reader);
   const EvaluatedLayout layout(c);
   const std::vector<int> other = of_each_value(layout, c, kernel::other_of_pair);
+  LeftValues left_values{p_, layout, writer, reader, x};
   Shape wanted;
   kernel::for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     wanted = at;
     wanted[c.rank() - 3] ^= 1;
-    has(layout, writer, reader, x, thread, other[value], wanted);
+    left_values.has(thread, other[value], wanted);
   });
 }
 
@@ -110,17 +132,6 @@ void RegisterProof::in_columns(const Work& t, int ranks) const {
     reject(p_, "value {} of thread {} is {} of %{}, which rank {} stores; {} adds it up on rank {}", value, thread,
            to_string(at), t.node, at.back() / columns, describe(t), rank);
   });
-}
-
-void RegisterProof::has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread,
-                        int value, const Shape& wanted, int repeat) const {
-  const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
-  Shape& found = found_;
-  there ? left.find(thread, value, repeat, found) : found.clear();
-  if (found == wanted) return;
-  reject(p_, "value {} of thread {} is {} of %{} after {}, and {} takes it for {}", value, thread,
-         found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
-         wanted.empty() ? "no element" : to_string(wanted));
 }
 
 void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) const {
@@ -202,9 +213,10 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
            taken.values());
   const int columns = consumer.n;  // each warp along N multiplies all of K
   std::vector<int> multiplied(graph::size(a) * columns, 0);
+  LeftValues left_values{p_, left, writer, t, operand};
   kernel::for_each(taken, [&](int thread, int value, const Shape& wanted) {
     if (!kernel::inside(wanted, a)) return;
-    has(left, writer, t, operand, thread, value, wanted);
+    left_values.has(thread, value, wanted);
     const int column = kernel::warp_coordinate(consumer, thread / 32).n;
     ++multiplied[kernel::linear(wanted, a) * columns + column];
   });
@@ -244,11 +256,12 @@ void RegisterProof::in_every_lane(const Work& t) const {
         c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts()) : "nobody looks for it");
   const EvaluatedLayout layout(c), rows(plan_.rmem[kept].layout);
   const std::vector<int> line = of_each_value(layout, c, kernel::line_of);
+  LeftValues left_values{p_, rows, t, t, t.node};
   Shape summed;
   kernel::for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     layout.find_sum(thread, value, 0, summed);
-    has(rows, t, t, t.node, thread, line[value], summed);
+    left_values.has(thread, line[value], summed);
   });
 }
 

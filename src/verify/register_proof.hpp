@@ -57,10 +57,6 @@ class RegisterProof {
 
  private:
   const Context& context(const Work& t) const { return plan_.layout_of(t); }
-  /// Throws Rejected unless register `value` of the thread has the element `wanted` of node x in the layout `left`, in
-  /// which work `writer` leaves it for `reader`; none if `wanted` is empty.
-  void has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread, int value,
-           const Shape& wanted, int repeat = 0) const;
   int left_in(const Work& writer, const Work& reader, int x) const;
   void in_every_lane(const Work& t) const;
   void added_once(const Work& t) const;
@@ -70,7 +66,6 @@ class RegisterProof {
   std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
   std::set<int> covered_, summed_;        // contexts that are proved already
   std::set<Work> multiplied_;             // matmuls that are proved already
-  mutable Shape found_;                   // in has(), which is called for each value: its memory is kept
 };
 
 }  // namespace zellige::verify

@@ -2,38 +2,33 @@
 #include <gtest/gtest.h>
 
 #include <cute/tensor.hpp>
-#include <sstream>
 #include <utility>
+
+#include "printed.hpp"
 
 using namespace cute;
 
 namespace {
 
-std::string written(auto const& x) {
-  std::stringstream text;
-  text << x;
-  return text.str();
-}
-
 TEST(CompatMutableLayout, AStrideIsAssignedThroughEveryAccessor) {
   auto l = make_layout(make_shape(8, 4, 2), make_stride(4, _1{}, 32));
   get<2>(stride(l)) = 0;
-  EXPECT_EQ(written(l), "(8,4,2):(4,_1,0)");
+  EXPECT_EQ(printed(l), "(8,4,2):(4,_1,0)");
   get<0>(l.stride()) = 7;
   l.stride<2>() = 5;
   stride<0>(l) += 1;
-  EXPECT_EQ(written(l), "(8,4,2):(8,_1,5)");
+  EXPECT_EQ(printed(l), "(8,4,2):(8,_1,5)");
 }
 
 TEST(CompatMutableLayout, AnExtentIsAssignedThroughEveryAccessor) {
   auto l = make_layout(make_shape(make_shape(8, _4{}), 3), make_stride(make_stride(1, 8), 32));
   get<1>(shape(l)) = 2;
   get<0, 0>(l.shape()) = 6;
-  EXPECT_EQ(written(l), "((6,_4),2):((1,8),32)");
+  EXPECT_EQ(printed(l), "((6,_4),2):((1,8),32)");
   l.shape<0, 0>() = 5;
   shape<1>(l) = 9;
   l.stride<0, 1>() = 10;
-  EXPECT_EQ(written(l), "((5,_4),9):((1,10),32)");
+  EXPECT_EQ(printed(l), "((5,_4),9):((1,10),32)");
   EXPECT_EQ(l(make_coord(2, 3), 1), 2 + 30 + 32);
 }
 
@@ -42,7 +37,7 @@ TEST(CompatMutableLayout, ALayoutOfOneNumberIsAssigned) {
   l.shape() = 4;
   stride(l) = 5;
   l.stride<0>() += 1;
-  EXPECT_EQ(written(l), "4:6");
+  EXPECT_EQ(printed(l), "4:6");
 }
 
 TEST(CompatMutableLayout, WholeTuplesAreAssignedAndBoundByReference) {
@@ -52,7 +47,7 @@ TEST(CompatMutableLayout, WholeTuplesAreAssignedAndBoundByReference) {
   get<0>(extents) = 3;
   auto& [m, n] = l.stride();
   std::swap(m, n);
-  EXPECT_EQ(written(l), "(3,4):(9,2)");
+  EXPECT_EQ(printed(l), "(3,4):(9,2)");
 }
 
 TEST(CompatMutableLayout, AConstantLayoutGivesNoReferenceThatMayBeWritten) {

@@ -3,19 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cute/tensor.hpp>
-#include <sstream>
 
 #include "command.hpp"
+#include "printed.hpp"
 
 using namespace cute;
 
 namespace {
-
-std::string written(auto const& x) {
-  std::stringstream text;
-  text << x;
-  return text.str();
-}
 
 auto const mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{});
 float elements[64 * 64];
@@ -24,12 +18,12 @@ auto const tensor_c = make_tensor(&elements[0], Layout<Shape<_64, _64>>{});
 TEST(CompatShapeArguments, PartitionFragmentOfShapeLayoutAndTensor) {
   std::string const expected = "((_2,_2),_2,_4):((_1,_2),_4,_8)";
   auto const expect_all = [&](auto const& m) {
-    EXPECT_EQ(written(partition_fragment_C(m, Shape<_64, _64>{}).layout()), expected);
-    EXPECT_EQ(written(partition_fragment_C(m, tensor_c.layout()).layout()), expected);
-    EXPECT_EQ(written(partition_fragment_C(m, Layout<Shape<_64, _64>, Stride<_64, _1>>{}).layout()), expected);
-    EXPECT_EQ(written(partition_fragment_C(m, composition(Swizzle<3, 3, 3>{}, tensor_c.layout())).layout()), expected);
-    EXPECT_EQ(written(partition_fragment_C(m, tensor_c).layout()), expected);
-    EXPECT_EQ(written(partition_fragment_C(m, make_identity_tensor(Shape<_64, _64>{})).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, Shape<_64, _64>{}).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, tensor_c.layout()).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, Layout<Shape<_64, _64>, Stride<_64, _1>>{}).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, composition(Swizzle<3, 3, 3>{}, tensor_c.layout())).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, tensor_c).layout()), expected);
+    EXPECT_EQ(printed(partition_fragment_C(m, make_identity_tensor(Shape<_64, _64>{})).layout()), expected);
   };
   expect_all(mma);
   expect_all(mma.get_slice(0));
@@ -52,17 +46,17 @@ TEST(CompatShapeArguments, MakeFragmentOfShapeLayoutAndTensor) {
   auto const thread = mma.get_slice(7);
   auto const part = thread.partition_C(tensor_c);
   std::string const expected = "((_2,_2),_2,_4):((_1,_2),_4,_8)";
-  EXPECT_EQ(written(thread.make_fragment_C(part).layout()), expected);
-  EXPECT_EQ(written(mma.make_fragment_C(part.layout()).layout()), expected);
-  EXPECT_EQ(written(mma.make_fragment_C(shape(part)).layout()), expected);
-  EXPECT_EQ(written(mma.make_fragment_C(partition_shape_C(mma, Shape<_64, _64>{})).layout()), expected);
+  EXPECT_EQ(printed(thread.make_fragment_C(part).layout()), expected);
+  EXPECT_EQ(printed(mma.make_fragment_C(part.layout()).layout()), expected);
+  EXPECT_EQ(printed(mma.make_fragment_C(shape(part)).layout()), expected);
+  EXPECT_EQ(printed(mma.make_fragment_C(partition_shape_C(mma, Shape<_64, _64>{})).layout()), expected);
   auto const part_a = thread.partition_A(make_tensor((half_t*)nullptr, Layout<Shape<_64, _32>>{}));
   auto const part_b = thread.partition_B(make_tensor((half_t*)nullptr, Layout<Shape<_64, _32>, Stride<_32, _1>>{}));
-  std::string const expected_a = written(thread.make_fragment_A(part_a).layout());
+  std::string const expected_a = printed(thread.make_fragment_A(part_a).layout());
   EXPECT_EQ(expected_a, "((_2,_2,_2),_2,_2):((_1,_2,_4),_8,_16)");
-  EXPECT_EQ(written(mma.make_fragment_A(part_a.layout()).layout()), expected_a);
-  EXPECT_EQ(written(mma.make_fragment_A(shape(part_a)).layout()), expected_a);
-  EXPECT_EQ(written(mma.make_fragment_B(shape(part_b)).layout()), "((_2,_2),_4,_2):((_1,_2),_4,_16)");
+  EXPECT_EQ(printed(mma.make_fragment_A(part_a.layout()).layout()), expected_a);
+  EXPECT_EQ(printed(mma.make_fragment_A(shape(part_a)).layout()), expected_a);
+  EXPECT_EQ(printed(mma.make_fragment_B(shape(part_b)).layout()), "((_2,_2),_4,_2):((_1,_2),_4,_16)");
 }
 
 TEST(CompatShapeArguments, Crd2idxOfACoordinateAndALayout) {
@@ -71,7 +65,7 @@ TEST(CompatShapeArguments, Crd2idxOfACoordinateAndALayout) {
   EXPECT_EQ(crd2idx(5, Layout<Shape<_3, _4>, Stride<_4, _1>>{}), 9) << "a number counts the layout's coordinates";
   EXPECT_EQ(crd2idx(make_coord(make_coord(1, 0), 2), make_layout(make_shape(make_shape(2, 2), 4))), 9);
   static_assert(is_same_v<decltype(crd2idx(make_coord(_1{}, _2{}), Layout<Shape<_3, _4>>{})), _7>);
-  EXPECT_EQ(written(crd2idx(make_coord(1, 2), make_identity_layout(make_shape(3, 4)))), "(1,2)");
+  EXPECT_EQ(printed(crd2idx(make_coord(1, 2), make_identity_layout(make_shape(3, 4)))), "(1,2)");
   auto const swizzled = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
   EXPECT_EQ(crd2idx(make_coord(2, 3), swizzled), swizzled(2, 3));
 }
@@ -79,9 +73,9 @@ TEST(CompatShapeArguments, Crd2idxOfACoordinateAndALayout) {
 TEST(CompatShapeArguments, OtherFunctionsTakeWhatCuTeTakes) {
   auto const rows = make_layout(make_shape(8, _4{}), make_stride(_4{}, _1{}));
   EXPECT_EQ(ceil_div(tensor_c, Layout<_4>{}), ceil_div(make_shape(_64{}, _64{}), Layout<_4>{}));
-  EXPECT_EQ(written(ceil_div(Layout<Shape<_8, _4>>{}, Layout<_4>{})), "_8");
+  EXPECT_EQ(printed(ceil_div(Layout<Shape<_8, _4>>{}, Layout<_4>{})), "_8");
   EXPECT_EQ(coshape<1>(rows), 4);
-  EXPECT_EQ(written(coprofile<0>(rows)), "_0");
+  EXPECT_EQ(printed(coprofile<0>(rows)), "_0");
   EXPECT_EQ(filter_zeros(make_shape(2, _3{})), make_shape(2, _3{}));
   EXPECT_EQ(filter_zeros(rows, make_coord(_, 2)), rows) << "`_` is no stride of 0";
   EXPECT_EQ((take<0, 1>(12)), make_tuple(12));
@@ -93,8 +87,8 @@ TEST(CompatShapeArguments, OtherFunctionsTakeWhatCuTeTakes) {
   EXPECT_EQ(tensor(rows), rows);
   EXPECT_EQ(reverse(rows), rows) << "one layout";
   EXPECT_EQ(reverse(rows.shape()), make_shape(_4{}, 8));
-  EXPECT_EQ(written(append(rows, make_coord(1, 2))), "((8,_4):(_4,_1),(1,2))");
-  EXPECT_EQ(written(prepend<3>(rows, 7)), "(7,7,(8,_4):(_4,_1))");
+  EXPECT_EQ(printed(append(rows, make_coord(1, 2))), "((8,_4):(_4,_1),(1,2))");
+  EXPECT_EQ(printed(prepend<3>(rows, 7)), "(7,7,(8,_4):(_4,_1))");
 }
 
 TEST(CompatThreadSlices, AreDeclaredBeforeTheyAreKnown) {

@@ -6,13 +6,12 @@ needed no more is a mistake, too.
 """
 import collections
 import pathlib
-import re
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from names_test import NOISE  # noqa: E402
+import braces  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CLASS, FUNCTION = 200, 60
@@ -23,35 +22,6 @@ LONG = {
 SEVERAL = {
     "KernelText": "what is emitted of each kind of step; it is to become values",
 }
-NAMESPACE = re.compile(r"\bnamespace\b[^()]*$")
-KIND = re.compile(r"\b(struct|class|union|enum(?:\s+class)?)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)[^()]*$")
-NAME = re.compile(r"([\w:~]+|operator\s*\S+?)\s*\(")
-
-
-def blocks(text):
-    """Yields (kind, name, first line, last line) of each class and function of a source."""
-    text = NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
-    inside, start = [], 0
-    for m in re.finditer(r"[;{}]", text):
-        if m.group(0) == "{":
-            header = text[start:m.start()]
-            around = inside[-1][0] if inside else "namespace"
-            if around in ("namespace", "class"):
-                if NAMESPACE.search(header):
-                    inside.append(("namespace", "", 0))
-                elif kind := KIND.search(header):
-                    inside.append(("class", kind.group(2), text.count("\n", 0, m.start()) + 1))
-                elif header.rstrip().endswith("=") or not (name := NAME.search(header)):
-                    inside.append(("table", "", 0))
-                else:
-                    inside.append(("function", name.group(1), text.count("\n", 0, m.start()) + 1))
-            else:
-                inside.append(("inner", "", 0))
-        elif m.group(0) == "}" and inside:
-            kind, name, first = inside.pop()
-            if kind in ("class", "function"):
-                yield kind, name, first, text.count("\n", 0, m.start()) + 1
-        start = m.end()
 
 
 def mistakes(root, long=None, several=None):
@@ -60,7 +30,9 @@ def mistakes(root, long=None, several=None):
     found, used, files = [], set(), collections.defaultdict(set)
     for path in sorted(p for p in (root / "src").rglob("*") if p.suffix in (".cpp", ".hpp")):
         file = str(path.relative_to(root))
-        for kind, name, first, last in blocks(path.read_text()):
+        for kind, name, first, last, _ in braces.blocks(path.read_text()):
+            if kind not in ("class", "function"):
+                continue
             if kind == "function" and "::" in name and path.suffix == ".cpp":
                 files[name.rsplit("::", 1)[0]].add(file)
             limit = CLASS if kind == "class" else FUNCTION

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import braces  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Names of several types, and why.
 SAME_NAMES = {
@@ -27,31 +30,19 @@ OTHER_NAMESPACES = {
     **{("src/rules/table.hpp", f"zellige::{space}"): _TABLE for space in ("candidate", "emit", "rewrite", "target", "tile")},
 }
 
-NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
-WORD = re.compile(r"namespace(?:\s+([\w:]+))?\s*\{|\b(struct|class|union|enum(?:\s+class)?)\s+(?:alignas\([^)]*\)\s*)?(\w+)\b(?!\s*::)([^;{}()=<>]*)(?=[;{])|"
-                  r"\busing\s+(\w+)\s*=\s*([^;]*);|[{}]")
-
 
 def opened(text):
-    """Returns what a source defines in namespaces: (namespaces of its own, [(type, line)])."""
-    text = NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
-    spaces, types, inside = [], [], []  # inside: a name for each brace that is open, None for what is no namespace
-    for m in WORD.finditer(text):
-        at_namespace = all(name is not None for name in inside)
-        if m.group(0) == "}":
-            if inside:
-                inside.pop()
-        elif m.group(0) == "{":
-            inside.append(None)
-        elif m.group(0).startswith("namespace"):
-            name = m.group(1) or ""
-            if not inside and name:
-                spaces.append(name)
-            inside.append(name)
-        elif at_namespace and m.group(3) and text[m.end()] == "{" or at_namespace and m.group(5):
-            name, alias = m.group(3) or m.group(5), m.group(6)
-            if not (alias and re.search(rf"\b{name}$", alias.strip())):  # an alias of the same name is the same type
-                types.append((name, text.count("\n", 0, m.start()) + 1))
+    """Returns what a source defines in namespaces: (namespaces of its own, types)."""
+    spaces, types = [], []
+    for b in braces.blocks(text):
+        if b.kind == "namespace" and not b.around and b.name:
+            spaces.append(b.name)
+        if b.kind == "class" and set(b.around) <= {"namespace"} and not re.search("[:<]", b.name):
+            types.append(b.name)
+        if b.kind == "alias" and set(b.around) <= {"namespace"}:
+            name, of = b.name.split(" = ", 1)
+            if not re.search(rf"\b{name}$", of):  # an alias of the same name is the same type
+                types.append(name)
     return spaces, types
 
 
@@ -67,7 +58,7 @@ def mistakes(root, same=None, other=None):
     for path in sources(root):
         name = path.relative_to(root)
         spaces, defined = opened(path.read_text())
-        for type_name, line in defined:
+        for type_name in defined:
             if type_name[0].isupper():
                 types[type_name].add(str(name))
         if name.parts[0] != "src" or len(name.parts) != 3:
