@@ -279,7 +279,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _along(op, x, dim, keepdim):
-    """Returns the reduction `op` of x along one dimension, several, or all (None). Raises Error if the result of a
+    """Returns the reduction `op` of x along one dimension, several, or all (None). A traced array is reduced along one
+    dimension after another, so `op` of its own results must be `op` of all elements. Raises Error if the result of a
     traced array has no dimensions."""
     if not isinstance(x, Array):
         return _call(op, (x,), dim=dim, keepdim=keepdim)

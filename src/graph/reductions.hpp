@@ -80,9 +80,9 @@ struct ReductionRow {
   std::string_view name, mirage;  // as in OpInfo (ops.hpp)
   OpKind kind;
   Along along;
-  bool squares;   // joins the squares of the elements
-  bool rescales;  // multiplies what it has joined by its second operand before each iteration
-  Then then;
+  bool squares;   // of accumulators alone: joins the squares of the elements
+  bool rescales;  // of accumulators alone: multiplies what it has joined by its second operand before each iteration
+  Then then;      // of accumulators alone
 };
 
 // clang-format off
@@ -103,6 +103,16 @@ inline constexpr ReductionRow reduction_rows[] = {
     {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", "accum_red_ld_sum_rescale", &monoids::sum, Along::then_last, false, true, Then::nothing},
 };
 // clang-format on
+
+/// Returns whether the rows of dimensions only join. They are applied to several dimensions one after another, so that the
+/// second one joins what the first has made: squares would be squared again. Such an operator is composed (compose.hpp).
+constexpr bool dimensions_are_only_joined() {
+  for (const ReductionRow& row : reduction_rows)
+    if (row.along <= Along::running && (row.squares || row.rescales || row.then != Then::nothing)) return false;
+  return true;
+}
+static_assert(dimensions_are_only_joined(),
+              "squares, rescales and then are of accumulators: compose the reduction of others");
 
 /// Returns the operator's row, or nullptr if it is neither a reduction nor an accumulator, or is composed of others.
 constexpr const ReductionRow* reduction_of(OpKind kind) {

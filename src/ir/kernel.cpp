@@ -8,10 +8,10 @@ namespace {
 constexpr std::int64_t max_extent = std::int64_t{1} << 31, max_threads = 1 << 16;
 constexpr std::int64_t max_shared = 1 << 24;  // bytes
 
-/// Throws Mistake unless the last number is between the two.
+/// Throws Mistake unless the last number, which is `what`, is between the two.
 template <class Io>
-void within(Io& io, std::int64_t n, std::int64_t low, std::int64_t high) {
-  io.require(n >= low && n <= high, fmt::format("expected {} to {}, found {}", low, high, n));
+void within(Io& io, std::string_view what, std::int64_t n, std::int64_t low, std::int64_t high) {
+  io.require(n >= low && n <= high, fmt::format("{}: expected {} to {}, found {}", what, low, high, n));
 }
 
 /// Returns the extents of the grid, of which the kernel has the largest.
@@ -25,22 +25,23 @@ std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k) {
   io.require(grid.size() == 3 && std::ranges::all_of(grid, [](const tile::SymbolicNumber& n) { return n.low() >= 1; }),
              "expected three numbers of 1 or more: (x,y,z)", io.cursor());
   p.grid = {grid[0].high(), grid[1].high(), grid[2].high()};
-  within(io, p.grid.x, 1, max_extent), within(io, p.grid.y, 1, max_threads), within(io, p.grid.z, 1, max_threads);
-  within(io, p.grid.x * p.grid.y, 1, max_extent * max_threads / p.grid.z);
+  for (int axis = 0; axis < 3; ++axis) within(io, fmt::format("grid {}", "xyz"[axis]), p.grid[axis], 1, max_extent);
+  within(io, "grid x times y, with this z", p.grid.x * p.grid.y, 1, max_extent * max_threads / p.grid.z);
   io.word("block"), io.value(p.block);
-  within(io, std::max({p.block.x, p.block.y, p.block.z}), 1, max_threads);
-  within(io, p.block.count(), 1, max_threads);
-  io.word("loop"), io.value(p.loop), within(io, p.loop, 1, max_extent);
+  for (int axis = 0; axis < 3; ++axis) within(io, fmt::format("block {}", "xyz"[axis]), p.block[axis], 1, max_threads);
+  within(io, "threads of a block", p.block.count(), 1, max_threads);
+  io.word("loop"), io.value(p.loop), within(io, "loop", p.loop, 1, max_extent);
   io.flag("same_launch", p.same_launch);
-  io.fact("part_begin", p.part_begin, std::int64_t{0}), within(io, p.part_begin, 0, max_extent - 1);
+  io.fact("part_begin", p.part_begin, std::int64_t{0}), within(io, "part_begin", p.part_begin, 0, max_extent - 1);
   io.word("threads"), io.value(k.threads);
   io.fact("ranks", k.ranks, 1);
   io.flag("split_k", k.split_k);
   io.flag("programmatic", k.programmatic);
-  io.fact("blocks", k.blocks, std::int64_t{0}), within(io, k.blocks, 0, max_extent);
+  io.fact("blocks", k.blocks, std::int64_t{0}), within(io, "blocks", k.blocks, 0, max_extent);
   io.fact("together", k.together, 0);
-  io.word("shared_bytes"), io.value(k.shared_bytes), within(io, k.shared_bytes, -max_shared, max_shared);
-  io.word("registers"), io.value(k.registers), within(io, k.registers, 0, max_threads);
+  io.word("shared_bytes"), io.value(k.shared_bytes),
+      within(io, "shared_bytes", k.shared_bytes, -max_shared, max_shared);
+  io.word("registers"), io.value(k.registers), within(io, "registers", k.registers, 0, max_threads);
   return grid;
 }
 
@@ -48,7 +49,7 @@ template <class Io>
 void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
   io.ref('%', b.mask, p.nodes.size());
   io.word("last"), io.value(b.last);
-  io.word("each"), io.value(b.each), within(io, b.each, 1, max_extent);
+  io.word("each"), io.value(b.each), within(io, "each", b.each, 1, max_extent);
   io.fact("all", b.all), io.fact("from", b.from), io.fact("end", b.end);
   if constexpr (Io::reads) {
     const tile::Node& mask = p.nodes[b.mask];
@@ -71,16 +72,16 @@ void tensor(Io& io, kernel::SmemTensor& t, std::size_t nodes) {
   if (io.when("of", t.node >= 0)) io.ref('%', t.node, nodes);
   io.fact("padded", t.padded, t.shape);
   io.fact("partials", t.partials, 1);
-  io.word("part_step"), io.value(t.part_step), within(io, t.part_step, -max_shared, max_shared);
+  io.word("part_step"), io.value(t.part_step), within(io, "part_step", t.part_step, -max_shared, max_shared);
   io.fact("stages", t.stages, 1);
-  io.word("stage_step"), io.value(t.stage_step), within(io, t.stage_step, -max_shared, max_shared);
+  io.word("stage_step"), io.value(t.stage_step), within(io, "stage_step", t.stage_step, -max_shared, max_shared);
   io.flag("operand", t.matmul_operand);
   io.word("inner"), io.value(t.inner);
-  io.word("at"), io.value(t.offset), within(io, t.offset, -max_shared, max_shared);
+  io.word("at"), io.value(t.offset), within(io, "at", t.offset, -max_shared, max_shared);
   io.text(t.swizzle_reason);
   const auto rank = static_cast<int>(t.shape.size());
   const values::View tile = t.layout.is(ValueKind::composed) ? values::View(t.layout)[2] : values::View(t.layout);
-  within(io, t.stages * std::int64_t{t.partials}, -max_shared, max_shared);
+  within(io, "stages times partials", t.stages * std::int64_t{t.partials}, -max_shared, max_shared);
   io.require(t.stages >= 1 && t.partials >= 1 && t.inner >= 0 && t.inner < rank && tile.rank() == rank &&
                  static_cast<int>(t.padded.size()) == rank,
              "its layout has a mode for each dimension, and stages and partials are 1 or more");
@@ -89,7 +90,7 @@ void tensor(Io& io, kernel::SmemTensor& t, std::size_t nodes) {
 template <class Io>
 void channel(Io& io, kernel::Channel& c, const Ids& smem, const Ids& agents) {
   io.word("of"), io.named_or_none(smem, c.tensor);
-  io.word("stages"), io.value(c.stages), within(io, c.stages, -max_threads, max_threads);
+  io.word("stages"), io.value(c.stages), within(io, "stages", c.stages, -max_threads, max_threads);
   io.word("from"), io.named(agents, c.producer);
   io.some("to", c.consumers, [&](int& consumer) { io.named(agents, consumer); });
   io.word("by"), io.value(c.by);

@@ -65,13 +65,13 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::normal, "identity",
      "a view, cast of float32 without saturation, or product with 1 that changes nothing is read", each<identity>},
     {Level::normal, "permuted reduction",
-     "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else reads, after "
+     "a reduction of a permute of no matmul, perhaps below functions that nobody else reads, after "
      "which the other dimensions are in order",
      each<permuted_reduction>},
     {Level::normal, "split reduction", "a reduction along all dimensions that a reshape splits one into",
      each<split_reduction>},
     {Level::normal, "kept dimensions",
-     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or by a "
+     "a reduction along dimensions that it drops, read by an operator of one operand or by a "
      "reshape that puts them back, or made elsewhere without dropping them",
      each<kept_dimensions>},
     {Level::normal, "part of a concatenation", "a slice of a concatenation is one of its operands",

@@ -5,7 +5,9 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <zellige/atom/float8.hpp>
 #include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/mma_traits/names.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
 #include "target/pipe.hpp"
@@ -36,6 +38,27 @@ std::size_t dimensions(const Instruction& row) {
 /// Returns whether `row` has the larger K, or the same K and is of a later architecture.
 bool is_larger(const Instruction& row, const Instruction& than) {
   return std::pair(row.k, row.compute_capability) > std::pair(than.k, than.compute_capability);
+}
+
+/// Adds the names of the instructions by which kernels multiply elements of T into float32: mma_row of any power of two.
+template <class T>
+void add_called(std::set<std::string_view>& names) {
+  const auto add = [&]<int k>() {
+    if constexpr (requires { typename mma_row<T, k, float>::type; }) names.insert(mma_row<T, k, float>::type::name);
+  };
+  [&]<int... log>(std::integer_sequence<int, log...>) { (add.template operator()<1 << log>(), ...); }
+  (std::make_integer_sequence<int, 10>());
+}
+
+/// Returns the names of the instructions by which block/multiply.hpp multiplies.
+std::set<std::string_view> called_in_blocks() {
+  std::set<std::string_view> names;
+  add_called<half_t>(names);
+  add_called<bfloat16_t>(names);
+  add_called<tfloat32_t>(names);
+  add_called<float_e4m3_t>(names);
+  add_called<float_e5m2_t>(names);
+  return names;
 }
 
 constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
@@ -102,9 +125,10 @@ bool has_half_step(const Instruction& row) {
   using Step = std::tuple<Number, Number, Number, int, int, int>;
   const auto step = [](const Instruction& r, int k) { return Step{r.a.number, r.b.number, r.c.number, r.m, r.n, k}; };
   static const std::set<Step> all = [&] {
+    const std::set<std::string_view> called = called_in_blocks();
     std::set<Step> steps;
     for (const Instruction& r : zellige::instructions())
-      if (r.kind == Instruction::Kind::mma && issuer(r) == Issuer::warp) steps.insert(step(r, r.k));
+      if (called.contains(r.name)) steps.insert(step(r, r.k));
     return steps;
   }();
   return issuer(row) == Issuer::warp && all.contains(step(row, row.k / 2));

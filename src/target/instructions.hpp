@@ -33,7 +33,8 @@ const Instruction* find_mma(const Target&, std::string_view a, std::string_view 
 /// are pairs. Every target with asynchronous products has it.
 const Instruction& single_tile_mma();
 
-/// Returns whether some target has the same instruction of one warp with half the K.
+/// Returns whether kernels multiply a last step over K, of at most half the instruction's, by the same instruction of one warp
+/// with half the K: mma_row (atom/mma.hpp) names it, and last_step_row (block/multiply.hpp) takes it.
 bool has_half_step(const Instruction&);
 
 /// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and accumulators

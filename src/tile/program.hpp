@@ -55,7 +55,7 @@ struct Node {
   NodeKind kind{};
   OpKind op{};          // map, reduce (reduction or reduction_max), accumulate
   std::vector<int> in;  // operands: indices of earlier nodes
-  Shape shape;
+  Shape shape;          // of one block's tile, which has graph::size(shape) elements
   DType dtype = DType::f32;
   double scalar = 1, lo = 0, hi = 0;  // map
   bool tf32 = false;                  // matmul: operands are rounded to tf32

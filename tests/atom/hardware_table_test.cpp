@@ -44,19 +44,16 @@ TEST(HardwareTable, HasEveryRowAndEveryRowHolds) {
     std::string& all = verdict[form ? p.row.substr(0, p.row.find('<')) : p.row];
     if (all.empty() || p.verdict != "holds") all = p.verdict;
   }
-  int rows = 0;
   const auto expect = [&](const std::string& name) {
-    ++rows;
     const auto row = verdict.find(name);
     if (row == verdict.end())
-      ADD_FAILURE() << name << " has no line in tests/atom/data/h200.tsv: run tests/atom/hardware*.cu";
+      ADD_FAILURE() << name << " has no line in tests/atom/data/h200.tsv: run tests/gpu/hardware_table.py --run";
     else
       EXPECT_EQ(row->second, "holds") << name;
   };
   for (const Instruction& row : sm80_instructions) expect(row.name);
   for (const Instruction& row : movement_rows) expect(row.name);
   each_mma_row([&](const MmaRow& row) { expect(mma_name(row)); });
-  EXPECT_EQ(rows, 12 + 118 + 8 + 3 + 65 + 8 + 6 + 32 * 24 + 18 * 16);
 }
 
 TEST(HardwareTable, TheSummaryIsTheDatas) {

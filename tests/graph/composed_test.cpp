@@ -103,8 +103,11 @@ Line by_definition(OpKind kind, const Line& x) {
     }
     case OpKind::rms_norm:
       return over_root(x, x, 0x1p-10);
-    default:
+    case OpKind::layer_norm:
       return over_root(centred(x), centred(x), 0x1p-10);
+    default:
+      ADD_FAILURE() << name(kind) << " has no expected values here";
+      return x;
   }
 }
 
@@ -117,10 +120,8 @@ void expect_near(const reference::Array& found, const reference::Array& expected
 
 TEST(Composed, ValuesAreThoseOfTheDefinition) {
   const std::vector<Shape> shapes = {{7}, {5, 13}, {3, 1, 17}, {2, 3, 5, 7}};
-  int seen = 0;
   for (OpKind kind : all_ops()) {
     if (!is_composed(kind) || kind == OpKind::rotary) continue;
-    ++seen;
     const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
     for (const Shape& shape : shapes)
       for (int dim = norm ? static_cast<int>(shape.size()) - 1 : 0; dim < static_cast<int>(shape.size()); ++dim) {
@@ -148,7 +149,6 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
             << name(kind);
       }
   }
-  EXPECT_EQ(seen, 11);
 }
 
 /// Lines over several dimensions, by their coordinates: those elements that agree in the others.
@@ -156,7 +156,9 @@ TEST(Composed, OverSeveralDimensions) {
   const Shape shape{3, 4, 5, 2};
   const reference::Array x = random_array(shape, 9);
   const std::vector<Shape> several{{0, 2}, {2, 0}, {1, 2, 3}, {0, 1, 2, 3}, {3}, {0, 3}};
-  for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::prod, OpKind::amin, OpKind::logsumexp})
+  std::vector<OpKind> reducing = all_ops();
+  std::erase_if(reducing, [](OpKind kind) { return !reduces(kind); });
+  for (OpKind kind : reducing)
     for (const Shape& dims : several) {
       const auto over = [&](std::size_t d) { return std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0; };
       Shape kept = shape, left;

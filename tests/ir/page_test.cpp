@@ -57,6 +57,40 @@ TEST(Page, ShowsAKernelOfADecodeLayerAsItIsPrinted) {
   EXPECT_EQ(shown(read_file(root + "/docs/explanation/architecture.md")), begin + between(decode_layer(), begin, end));
 }
 
+/// Returns the number with commas between thousands.
+std::string grouped(std::string digits) {
+  for (std::size_t end = digits.size(); end > 3; end -= 3) digits.insert(end - 3, ",");
+  return digits;
+}
+
+// Each sentence has, in place of #, the number that the kernel's source has where the expression finds it.
+TEST(Page, ReadsAloudTheNumbersOfTheKernel) {
+  const std::string page = read_file(root + "/docs/explanation/architecture.md"), kernel = shown(page),
+                    reading = between(page, "\nRead aloud:\n", "\n## ");
+  const std::pair<const char*, const char*> sentences[] = {
+      {R"(grid \((\d+),)", "Kernel 3 has # blocks"},
+      {R"(threads (\d+))", "blocks of # threads"},
+      {R"(loop (\d+) threads)", "A block runs # iterations"},
+      {R"(shared_bytes (\d+))", "it has # bytes of shared memory"},
+      {R"(registers (\d+))", "a thread about # registers"},
+      {R"(%0 = load \w+ : bf16 \(1,(\d+)\))", "a block loads # elements of the row t19"},
+      {R"(%1 = load \w+ : bf16 \(\d+,(\d+)\))", "for them # columns of the weights"},
+      {R"(%1 = load \w+ : bf16 \(\d+,(\d+)\))", "the columns from # bx on"},
+      {R"(%4 = load \w+ : bf16 \(1,(\d+)\))", "it loads its # elements of x"},
+      {R"(%4 = load \w+ : bf16 \(1,(\d+)\))", "The # elements of x"},
+      {R"(layout t0 \(1,(\d+)\))", "The accumulators of the # columns"},
+      {R"(layout t3 \(\d+,\d+\) \(128,\(8,(\d+)\))", "A thread copies # times 8 elements of the weights"},
+      {R"("s2" [^\n]* part_step (\d+))", "partial results of # bytes"},
+  };
+  for (const auto& [place, sentence] : sentences) {
+    std::smatch number;
+    ASSERT_TRUE(std::regex_search(kernel, number, std::regex(place))) << place;
+    std::string expected = sentence;
+    expected.replace(expected.find('#'), 1, grouped(number[1]));
+    EXPECT_NE(reading.find(expected), std::string::npos) << expected;
+  }
+}
+
 /// Returns the words of a source: without what is in quotes, names of instructions, and numbers.
 std::set<std::string> words_of(const std::string& text) {
   static const std::regex left_out(

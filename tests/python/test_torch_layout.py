@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch._prims_common import suggest_memory_format  # noqa: E402
-from torch._subclasses import FakeTensorMode  # noqa: E402
+from torch._subclasses import FakeTensorMode, fake_tensor  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from rewriting import rewrite  # noqa: E402
 from zellige.torch.import_ import schema  # noqa: E402
@@ -48,6 +48,7 @@ def times(monkeypatch):
         return found.get(key, 10.0)
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(fake_tensor, "init_gpu_context", lambda device: None)  # it would look for a driver
     monkeypatch.setattr(clock, "gpu_time", gpu_time)
     monkeypatch.setattr(convolution_kernels, "_US", {})
     return found

@@ -7,7 +7,7 @@ import types
 import pytest
 
 torch = pytest.importorskip("torch")
-from torch._subclasses import FakeTensorMode  # noqa: E402
+from torch._subclasses import FakeTensorMode, fake_tensor  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from rewriting import rewrite  # noqa: E402
 from zellige.torch.import_ import custom, schema  # noqa: E402
@@ -42,6 +42,7 @@ def times(monkeypatch):
         return found.us[(found.calls - 1) % 2]
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(fake_tensor, "init_gpu_context", lambda device: None)  # it would look for a driver
     monkeypatch.setattr(clock, "gpu_time", gpu_time)
     monkeypatch.setattr(pools, "_US", {})
     return found

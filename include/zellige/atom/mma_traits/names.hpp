@@ -4,7 +4,8 @@
 //
 //   MMA_Traits<SM80_16x8x32_S32S8S8S32_TN>::CLayout     Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>, ...>
 //
-// To add an instruction, add a line here and, for a new combination of types and shape, to table.hpp.
+// To add an instruction, add a line here and, for a new combination of types and shape, to table.hpp. If kernels
+// (block/multiply.hpp) use it, mma.hpp also needs a forward declaration of it, and a mma_row.
 #pragma once
 
 #include <zellige/atom/mma.hpp>

@@ -5,7 +5,7 @@
 //   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    MmaRow: m16n8k32, u8 times s8 into s32, saturating
 //   find_mma("SM80_16x8x48_S32U8S8S32_TN")             MmaRow that converts to false: no such instruction
 //
-// To add an instruction, add a line here, and its name in names.hpp for C++.
+// To add an instruction, add a line here, and its name in names.hpp for C++: docs/how-to/add-an-instruction.md.
 #pragma once
 
 #include <zellige/atom/mma_traits/row.hpp>
