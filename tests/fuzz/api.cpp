@@ -83,7 +83,7 @@ class Sequence {
   }
 
  private:
-  static constexpr std::size_t functions = 25;
+  static constexpr std::size_t functions = 26;
 
   // ---- Arguments ----
 
@@ -146,6 +146,11 @@ class Sequence {
     options_.constant_count = number(static_cast<int>(choices_.below(2)));
     options_.workers = number(0), options_.as_given = number(0), options_.keep = number(0);
     return choices_.spoiled() ? static_cast<const zellige_options*>(wrong_address()) : &options_;
+  }
+  const zellige_cost* cost() {
+    cost_ = {choices_.spoiled() ? choices_.below(64) : sizeof cost_, 1.0 * number(8), 1.0 * number(3), number(1),
+             number(0)};
+    return choices_.spoiled() ? static_cast<const zellige_cost*>(wrong_address()) : &cost_;
   }
   int max_inputs() { return choices_.below(2) ? 3 : 1; }
 
@@ -274,6 +279,13 @@ class Sequence {
                                place<std::size_t>());
         });
         return;
+      case 25:
+        zellige_cost_compare(static_cast<zellige_relation>(number(static_cast<int>(choices_.below(6)))), cost(),
+                             cost());
+        zellige_cost_time(cost());
+        zellige_cost_pays(cost(), cost(), cost());
+        zellige_cost_worth(cost(), cost(), cost());
+        return;
     }
   }
 
@@ -318,6 +330,7 @@ class Sequence {
   std::int64_t numbers_[4];
   const char* const names_[2] = {"X", "nothing"};
   alignas(16) char spare_[256] = {};
+  zellige_cost cost_{};
   zellige_options options_{};
 };
 
