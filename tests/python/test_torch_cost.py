@@ -124,6 +124,18 @@ def test_other_thresholds_would_be_seen(threshold):
     assert any(getattr(rules, name)(*arguments) != getattr(others, name)(*arguments) for name, arguments in cases() if name != "total")
 
 
+def test_of_a_size_that_only_the_data_give_the_least_counts():
+    import torch
+    from torch._subclasses import FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    with FakeTensorMode(shape_env=ShapeEnv()):
+        size = torch.nonzero(torch.empty(100)).shape[0]
+    made = Cost(size / 10 + 9.0, 1.0)
+    assert not isinstance(made.gpu, float)
+    assert made.total() == 9.25 and made.clearly_faster(Cost(9.3)) and not made.clearly_faster(Cost(9.2))
+
+
 def test_what_is_no_number_is_refused():
     from zellige import Error
 

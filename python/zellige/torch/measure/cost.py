@@ -4,6 +4,7 @@
     Cost.pays(torchs, program, graph)    true if the graph takes less time with the program
 """
 
+import math
 from dataclasses import dataclass
 
 from ..._native import Cost as Given
@@ -69,4 +70,12 @@ class Cost:
 
 
 def _given(cost) -> Given:
-    return Given(cost.gpu, cost.host)
+    return Given(_known(cost.gpu), _known(cost.host))
+
+
+def _known(us) -> float:
+    """Returns a number of microseconds: the least one if it depends on a size that only the data give (a SymFloat of torch)."""
+    if isinstance(us, (int, float)):
+        return us
+    least = float(us.node.shape_env.bound_sympy(us.node.expr).lower)
+    return least if math.isfinite(least) else 0.0
