@@ -255,6 +255,16 @@ ZELLIGE_EXPORT int zellige_cost_pays(const zellige_cost* before, const zellige_c
  * failure. `whole`: the graph without parts. */
 ZELLIGE_EXPORT int zellige_cost_worth(const zellige_cost* saved, const zellige_cost* call, const zellige_cost* whole);
 
+/* ---- What graphs consist of ---- */
+
+/* Lists the operators of graphs in JSON: [{"name": "add", "family": "elementwise", "operands": 2, "optional": 0, "results": 1,
+ * "scalar": "finite"}, ...]. family: elementwise, view, join, rows or other. operands: -1 for any number, of which the last
+ * `optional` may be absent; the same of results. scalar: the numbers that may replace the last operand: none, finite or any.
+ * Members may be added. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_operators(char** list);
+/* Lists the dtypes in JSON, with DLPack's type code: [{"name": "f16", "code": 2, "bits": 16}, ...]. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_dtypes(char** list);
+
 #ifdef __cplusplus
 }
 #endif

@@ -122,6 +122,8 @@ _SIGNATURES = {
     "zellige_layout": (c_int, [c_char_p, _TEXTS]),
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
+    "zellige_operators": (c_int, [_TEXTS]),
+    "zellige_dtypes": (c_int, [_TEXTS]),
     "zellige_cost_compare": (c_int, [c_int, _COST, _COST]),
     "zellige_cost_time": (c_double, [_COST]),
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
@@ -398,6 +400,18 @@ def kept(key: str):
 def keep(key: str, text: str) -> None:
     """Stores a string in the user's cache. Raises Error if no folder for the cache is known."""
     checked(library().zellige_keep(key.encode(), text.encode()))
+
+
+@functools.cache
+def operators() -> dict:
+    """Returns the operators of graphs by name; each is a dict, whose keys <zellige/api.h> describes."""
+    return {row["name"]: row for row in json.loads(text_of(library().zellige_operators))}
+
+
+@functools.cache
+def dtypes() -> dict:
+    """Returns the dtypes by name; each is a dict with DLPack's type code and the bits of an element."""
+    return {row["name"]: row for row in json.loads(text_of(library().zellige_dtypes))}
 
 
 RELATIONS = {"better": 0, "faster": 1, "faster_gpu_bound": 2, "clearly_faster": 3, "may_be_faster": 4, "worth_measuring": 5}
