@@ -102,6 +102,6 @@ def promoted(names) -> str:
         return "int32"
     if any(is_integer(n) for n in names):
         raise Error(f"expected operands of one dtype or of floating-point dtypes, found {' and '.join(names)}; cast one")
-    if any(n in ("e4m3", "e5m2") for n in names):
+    if any(itemsize(n) == 1 for n in names):
         raise Error(f"expected operands of one dtype where some are of 8 bits, found {' and '.join(names)}; cast one")
     return "f32"

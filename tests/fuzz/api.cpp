@@ -177,7 +177,6 @@ class Sequence {
   }
 
   void step() {
-    static const std::string cubin = *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
     using Graph = zellige_graph;
     using Program = zellige_program;
     switch (choices_.below(functions)) {
