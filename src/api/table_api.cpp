@@ -3,8 +3,8 @@
 
 #include "api/arguments.hpp"
 #include "api/handles.hpp"
+#include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
-#include "graph/scalars.hpp"
 
 using namespace zellige;
 using namespace zellige::api;

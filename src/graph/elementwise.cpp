@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "graph/scalars.hpp"
+#include "graph/operand_scalar.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -5,9 +5,9 @@
 #include "graph/block_tiles.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
-#include "graph/scalars.hpp"
 
 namespace zellige::graph {
 namespace {
