@@ -223,6 +223,48 @@ ZELLIGE_EXPORT zellige_status zellige_layout_operations(char** list);
 /* Draws the result of an expression as SVG: each element in the colour of its bank, `element_bits` wide. */
 ZELLIGE_EXPORT zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg);
 
+/* ---- Costs: which of two ways is taken ---- */
+
+/* What a way to compute something costs, or what is saved; times in microseconds. Since version 8. */
+typedef struct zellige_cost {
+  size_t size;    /* of this structure in the caller's version */
+  double us;      /* on the GPU */
+  double host_us; /* of the host's thread */
+  int64_t launches;
+  int64_t workspace; /* bytes of intermediate tensors */
+} zellige_cost;
+
+/* The thresholds, with what each was set with, are in src/cost/pays.hpp, those of ZELLIGE_BETTER in src/target/costs.hpp. */
+typedef enum zellige_relation {
+  ZELLIGE_BETTER = 0, /* a total order of expected costs: the GPU's time and launches, then the host, the workspace */
+  ZELLIGE_FASTER = 1, /* a takes less time in all: zellige_cost_time */
+  ZELLIGE_FASTER_GPU_BOUND = 2, /* the same in work of which the GPU is the slower */
+  ZELLIGE_CLEARLY_FASTER = 3,   /* a's time on the GPU was measured to be less by more than measurements vary */
+  ZELLIGE_MAY_BE_FASTER = 4,    /* a's time on the GPU is expected: measured, it may be clearly less */
+  ZELLIGE_WORTH_MEASURING = 5   /* both times are expected: a's is not so long that compiling it is in vain */
+} zellige_relation;
+
+/* 1 if `a` and `b` have the relation, 0 if not; -1 on failure. Since version 8, as the others below. */
+ZELLIGE_EXPORT int zellige_cost_compare(zellige_relation relation, const zellige_cost* a, const zellige_cost* b);
+/* How long work takes in all, while the host launches what the GPU computes; NaN on failure. */
+ZELLIGE_EXPORT double zellige_cost_time(const zellige_cost* cost);
+/* 1 if a graph takes less time with a part of it at `after` in place of `before`, 0 if not; -1 on failure. `whole`: the
+ * graph with `after`. */
+ZELLIGE_EXPORT int zellige_cost_pays(const zellige_cost* before, const zellige_cost* after, const zellige_cost* whole);
+/* 1 if parts that save `saved` of a graph are worth what a call of the graph with parts costs more, `call`; 0 if not; -1 on
+ * failure. `whole`: the graph without parts. */
+ZELLIGE_EXPORT int zellige_cost_worth(const zellige_cost* saved, const zellige_cost* call, const zellige_cost* whole);
+
+/* ---- What graphs consist of ---- */
+
+/* Lists the operators of graphs in JSON: [{"name": "add", "family": "elementwise", "operands": 2, "optional": 0, "results": 1,
+ * "scalar": "finite"}, ...]. family: elementwise, view, join, rows or other. operands: -1 for any number, of which the last
+ * `optional` may be absent; the same of results. scalar: the numbers that may replace the last operand: none, finite or any.
+ * Members may be added. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_operators(char** list);
+/* Lists the dtypes in JSON, with DLPack's type code: [{"name": "f16", "code": 2, "bits": 16}, ...]. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_dtypes(char** list);
+
 #ifdef __cplusplus
 }
 #endif

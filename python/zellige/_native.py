@@ -72,7 +72,23 @@ class _Options(ctypes.Structure):
     ]
 
 
+class Cost(ctypes.Structure):
+    """The C structure zellige_cost: what a way to compute something costs, in microseconds, kernels and bytes."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("us", c_double),
+        ("host_us", c_double),
+        ("launches", c_int64),
+        ("workspace", c_int64),
+    ]
+
+    def __init__(self, us=0.0, host_us=0.0, launches=1, workspace=0):
+        super().__init__(ctypes.sizeof(Cost), us, host_us, launches, workspace)
+
+
 _TEXTS = POINTER(c_void_p)
+_COST = POINTER(Cost)
 _SIGNATURES = {
     "zellige_api_version": (c_int, []),
     "zellige_version": (c_char_p, []),
@@ -106,6 +122,12 @@ _SIGNATURES = {
     "zellige_layout": (c_int, [c_char_p, _TEXTS]),
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
+    "zellige_operators": (c_int, [_TEXTS]),
+    "zellige_dtypes": (c_int, [_TEXTS]),
+    "zellige_cost_compare": (c_int, [c_int, _COST, _COST]),
+    "zellige_cost_time": (c_double, [_COST]),
+    "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
+    "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
 _API_VERSION = 7
 _library = None
@@ -378,6 +400,46 @@ def kept(key: str):
 def keep(key: str, text: str) -> None:
     """Stores a string in the user's cache. Raises Error if no folder for the cache is known."""
     checked(library().zellige_keep(key.encode(), text.encode()))
+
+
+@functools.cache
+def operators() -> dict:
+    """Returns the operators of graphs by name; each is a dict, whose keys <zellige/api.h> describes."""
+    return {row["name"]: row for row in json.loads(text_of(library().zellige_operators))}
+
+
+@functools.cache
+def dtypes() -> dict:
+    """Returns the dtypes by name; each is a dict with DLPack's type code and the bits of an element."""
+    return {row["name"]: row for row in json.loads(text_of(library().zellige_dtypes))}
+
+
+RELATIONS = {"better": 0, "faster": 1, "faster_gpu_bound": 2, "clearly_faster": 3, "may_be_faster": 4, "worth_measuring": 5}
+
+
+def compare(relation: str, a: Cost, b: Cost) -> bool:
+    """Returns true if two costs have one of the RELATIONS, which <zellige/api.h> describes."""
+    return bool(_counted(library().zellige_cost_compare(RELATIONS[relation], byref(a), byref(b))))
+
+
+def time_of(cost: Cost) -> float:
+    """Returns how long work of this cost takes in all, in microseconds, while the host launches what the GPU computes."""
+    us = library().zellige_cost_time(byref(cost))
+    if us != us:
+        checked(1)
+    return us
+
+
+def pays(before: Cost, after: Cost, whole: Cost) -> bool:
+    """Returns true if a graph takes less time with a part of it at the cost `after` in place of `before`. `whole`: the graph's
+    cost with `after`."""
+    return bool(_counted(library().zellige_cost_pays(byref(before), byref(after), byref(whole))))
+
+
+def worth(saved: Cost, call: Cost, whole: Cost) -> bool:
+    """Returns true if parts that save `saved` of a graph are worth `call`, what a call of the graph with parts costs more.
+    `whole`: the graph's cost without parts."""
+    return bool(_counted(library().zellige_cost_worth(byref(saved), byref(call), byref(whole))))
 
 
 def gpu():

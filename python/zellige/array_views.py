@@ -7,7 +7,7 @@ from . import operators as op
 from ._native import Error
 from .signatures import dim_of, dims_of, is_int, shown
 from .promotion import traced
-from .tracing import VIEWS, Array, as_numbers, truth
+from .tracing import Array, as_numbers, is_view, truth
 
 # ---- Views ----
 
@@ -162,8 +162,8 @@ def changed(x, made):
     where other arrays would change, too: x is an argument or a view, or one has been made of it."""
     trace = x._trace
     producer = trace.producer(x)
-    own = "an argument or a constant" if producer is None else "a view of another" if producer["op"] in VIEWS else ""
-    if not own and any(o["op"] in VIEWS and x._name in o["inputs"] for o in trace.operators):
+    own = "an argument or a constant" if producer is None else "a view of another" if is_view(producer["op"]) else ""
+    if not own and any(is_view(o["op"]) and x._name in o["inputs"] for o in trace.operators):
         own = "an array of which views have been made"
     if own:
         raise Error(f"expected an array of its own memory, found {own}, which would change, too; write x = x + y in place of x += y")

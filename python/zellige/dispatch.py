@@ -3,7 +3,7 @@
 import math
 import numbers
 
-from . import dtypes, exchange
+from . import _native, dtypes, exchange
 from ._native import Error
 from .tracing import Array, is_scalar
 
@@ -28,13 +28,14 @@ def _traced(trace, op, operands, results, attributes):
     """Records the operator `op` in a trace and returns its results. Arrays that are not traced become constant
     inputs, and dtypes are promoted."""
     arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
-    promotes = op not in ("gather", "scatter", "slice_scatter", "where")
+    law = _native.operators()[op]
+    promotes = law["family"] != "rows" and op != "where"
     if promotes and len({x._dtype for x in arrays}) > 1:
         common = dtypes.promoted([x._dtype for x in arrays])
         arrays = [x if x._dtype == common else call("cast", (x,), dtype=common) for x in arrays]
     form = {k: v for k, v in attributes.items() if v is not None}
     for x in operands:
-        if is_scalar(x) and op not in _WITH_NUMBER:
+        if is_scalar(x) and law["scalar"] == "none":
             raise Error(f"{op}: expected arrays, found the number {x}")
         if is_scalar(x) and trace.array_type is not Array and not _is_exact(op, number(x)):
             op = "mul" if op == "mul_scalar" else op
@@ -46,16 +47,14 @@ def _traced(trace, op, operands, results, attributes):
     return trace.append(op, arrays, form, results)
 
 
-_WITH_NUMBER = ("add", "sub", "mul", "mul_scalar", "div", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where")
 _LARGEST, _SMALLEST = (2 - 2.0**-24) * 2.0**127, 2.0**-150  # what float32 rounds to a number that is not infinite, and not 0
-_WITH_INFINITY = ("eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "where")
 
 
 def _is_exact(op, x) -> bool:
     """Returns true if a graph can have the number as the operator's `scalar`, which is rounded to float32."""
     if isinstance(x, int):
         return abs(x) <= 2**24
-    return abs(x) <= _LARGEST or (math.isinf(x) and op in _WITH_INFINITY)
+    return abs(x) <= _LARGEST or (math.isinf(x) and _native.operators()[op]["scalar"] == "any")
 
 
 def json_number(op, x):

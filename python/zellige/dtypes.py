@@ -15,31 +15,33 @@ int32  int32            int32
 
 import functools
 
+from . import _native
 from ._native import Error
 
-# Zellige's name, the name elsewhere, bytes per element, DLPack's type code.
-_ROWS = [
-    ("f16", "float16", 2, 2),
-    ("bf16", "bfloat16", 2, 4),
-    ("f32", "float32", 4, 2),
-    ("e4m3", "float8_e4m3fn", 1, 10),
-    ("e5m2", "float8_e5m2", 1, 12),
-    ("int8", "int8", 1, 0),
-    ("int32", "int32", 4, 0),
-]
-_BY_NAME = {name: row for row in _ROWS for name in row[:2]}
-_KINDS = {"f": 2, "i": 0, "u": 1, "c": 5, "b": 6}
-NAMES = tuple(row[0] for row in _ROWS)
+# The names elsewhere; the library has the rest (_native.dtypes).
+_ELSEWHERE = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "e4m3": "float8_e4m3fn",
+    "e5m2": "float8_e5m2",
+    "int8": "int8",
+    "int32": "int32",
+}
+_NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
+NAMES = tuple(_ELSEWHERE)
+_INTEGER, _FLOAT = 0, 2  # DLPack's type codes
+_KINDS = {"f": _FLOAT, "i": _INTEGER, "u": 1, "c": 5, "b": 6}  # by NumPy's kinds
 
 
 def name_of(dtype) -> str:
     """Returns Zellige's name of a dtype: a string, or a dtype of NumPy, ml_dtypes or torch. Raises Error if
     Zellige does not support it. For example name_of(torch.float16) is "f16"."""
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    row = _BY_NAME.get(name.removeprefix("torch.")) or (_BY_NAME.get(_numpys_name(dtype)) if isinstance(dtype, (str, type)) else None)
-    if row is None:
+    found = _NAMES.get(name.removeprefix("torch.")) or (_NAMES.get(_numpys_name(dtype)) if isinstance(dtype, (str, type)) else None)
+    if found is None:
         raise Error(f"dtype: expected one of {', '.join(NAMES)}, found {name}")
-    return row[0]
+    return found
 
 
 def _numpys_name(dtype) -> str:
@@ -54,18 +56,18 @@ def _numpys_name(dtype) -> str:
 
 
 def is_integer(name: str) -> bool:
-    return name.startswith("int")
+    return _native.dtypes()[name]["code"] == _INTEGER
 
 
 def itemsize(name: str) -> int:
     """Returns the size of an element of the dtype, in bytes."""
-    return _BY_NAME[name][2]
+    return _native.dtypes()[name]["bits"] // 8
 
 
 def dlpack_code(dtype) -> tuple:
     """Returns DLPack's (type code, bits) of any NumPy dtype, supported by Zellige or not."""
-    row = _BY_NAME.get(dtype.name)
-    return (row[3], 8 * row[2]) if row else (_KINDS.get(dtype.kind, 3), 8 * dtype.itemsize)
+    row = _native.dtypes().get(_NAMES.get(dtype.name))
+    return (row["code"], row["bits"]) if row else (_KINDS.get(dtype.kind, 3), 8 * dtype.itemsize)
 
 
 def numpy_dtype(name: str):
@@ -73,14 +75,13 @@ def numpy_dtype(name: str):
     installed."""
     import numpy
 
-    row = _BY_NAME[name]
-    if row[3] in (0, 2):
-        return numpy.dtype(row[1])
+    if _native.dtypes()[name]["code"] in (_INTEGER, _FLOAT):
+        return numpy.dtype(_ELSEWHERE[name])
     try:
         import ml_dtypes
     except ImportError:
         raise Error(f"dtype {name}: NumPy has it by the package ml_dtypes, which is not installed") from None
-    return numpy.dtype(getattr(ml_dtypes, row[1]))
+    return numpy.dtype(getattr(ml_dtypes, _ELSEWHERE[name]))
 
 
 @functools.cache
@@ -88,7 +89,7 @@ def torch_dtype(name: str):
     """Returns torch's dtype of Zellige's dtype `name`."""
     import torch
 
-    return getattr(torch, _BY_NAME[name][1])
+    return getattr(torch, _ELSEWHERE[name])
 
 
 def promoted(names) -> str:
@@ -101,6 +102,6 @@ def promoted(names) -> str:
         return "int32"
     if any(is_integer(n) for n in names):
         raise Error(f"expected operands of one dtype or of floating-point dtypes, found {' and '.join(names)}; cast one")
-    if any(n in ("e4m3", "e5m2") for n in names):
+    if any(itemsize(n) == 1 for n in names):
         raise Error(f"expected operands of one dtype where some are of 8 bits, found {' and '.join(names)}; cast one")
     return "f32"

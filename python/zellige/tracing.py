@@ -11,10 +11,16 @@ from . import _native, call_site, dtypes
 from ._native import Error
 
 
-# Operators whose results are truth values where their operands are.
-_MOVES = {"permute", "reshape", "expand", "slice", "split", "concat", "gather"}
-# Operators whose results, in NumPy and torch, may share their operand's memory.
-VIEWS = {"permute", "reshape", "expand", "slice", "split"}
+def moves(op: str) -> bool:
+    """Returns true for an operator whose results are elements of its first operand or, if it joins them, of all operands: they
+    are truth values where these are."""
+    return _native.operators()[op]["family"] in ("view", "join") or op == "gather"
+
+
+def is_view(op: str) -> bool:
+    """Returns true for an operator whose results, in NumPy and torch, may share its operand's memory."""
+    law = _native.operators()[op]
+    return law["family"] in ("view", "join") and law["operands"] == 1
 
 
 class Refused(Error):
@@ -117,7 +123,7 @@ class Trace:
         if call_site.is_tracing():
             self.owners |= dict.fromkeys(names, call_site.here())
         made = [self.array_type(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
-        if op in _MOVES and all(a._truth for a in (operands[:1] if op == "gather" else operands)):
+        if moves(op) and all(a._truth for a in (operands[:1] if op == "gather" else operands)):
             made = [truth(a) for a in made]
         return made
 

@@ -143,6 +143,10 @@ Signature::Signature(const emit::Manifest& m) {
   }
 }
 
+int dlpack_code(graph::DType dtype) {
+  return std::ranges::find_if(codes, [&](const auto& known) { return known.dtype == dtype; })->code;
+}
+
 int element_of(const std::vector<int>& list, int index, const std::string& of, const char* what) {
   if (index < 0 || index >= std::ssize(list))
     fail("{}: has {} {}s, counted from 0, found {}", of, list.size(), what, index);

@@ -56,6 +56,8 @@ zellige_tensor_info described(const Tensor& t, std::int64_t bytes, int memory) {
           .constant = t.constant};
 }
 
+/// Returns a dtype's type code in DLPack.
+int dlpack_code(graph::DType);
 /// Returns element `index` of a list of inputs or outputs. Throws Error if there is none; `of` and `what` name the list's
 /// owner and its elements in the message.
 int element_of(const std::vector<int>& list, int index, const std::string& of, const char* what);

@@ -98,6 +98,10 @@ void check_writable(const void* at, std::size_t bytes, std::string_view paramete
   if (const auto bad = unwritable(at, bytes))
     fail("{}: expected {} bytes that can be written, found memory at {:#x} that cannot", parameter, bytes, *bad);
 }
+std::size_t shared_size(std::size_t given, std::size_t size, std::string_view parameter, std::string_view type) {
+  if (given < sizeof given) fail("{}, size: expected sizeof({}), which is {}, found {}", parameter, type, size, given);
+  return std::min(given, size);
+}
 
 }  // namespace detail
 }  // namespace zellige::api

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,9 @@ namespace detail {
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size, std::string_view parameter);
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
+/// Returns how many bytes of a structure `type` of `size` bytes the caller's version has, `given`. Throws Error if these are not
+/// even those of the size itself.
+std::size_t shared_size(std::size_t given, std::size_t size, std::string_view parameter, std::string_view type);
 }  // namespace detail
 
 /// Returns the caller's array of `count` elements as a span. Throws Error if the array is misaligned or not
@@ -59,6 +63,18 @@ template <class T>
 std::span<const T> array_at(const T* first, std::size_t count, std::string_view parameter) {
   ReadablePages known;
   return array_at(known, first, count, parameter);
+}
+
+/// Returns a copy of the caller's structure `type`, whose first member is its size in the caller's version. Members that this
+/// version lacks are 0. Throws Error if the structure cannot be read. `parameter` names it in the message.
+template <class T>
+T structure_at(const T* given, std::string_view parameter, std::string_view type) {
+  static_assert(offsetof(T, size) == 0);
+  T made{};
+  const std::size_t size = array_at(reinterpret_cast<const std::size_t*>(given), 1, parameter)[0];
+  const std::size_t shared = detail::shared_size(size, sizeof made, parameter, type);
+  std::memcpy(&made, array_at(reinterpret_cast<const char*>(given), shared, parameter).data(), shared);
+  return made;
 }
 
 /// Returns a reference to the caller's variable at `at`, for a result. Throws Error if the address is null or

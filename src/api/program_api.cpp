@@ -1,10 +1,6 @@
 // Implements zellige_program_* of the C API: creates, describes, calls and launches programs.
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
@@ -31,19 +27,9 @@ zellige_program* handle_of(std::shared_ptr<CallableProgram> program) {
   return add_handle<zellige_program>(std::move(program));
 }
 
-/// Returns the caller's options. Members that the caller's version of the structure lacks have their
-/// defaults. Throws Error if the structure cannot be read.
+/// Returns the caller's options; the defaults if there are none. Throws Error if the structure cannot be read.
 zellige_options known(const zellige_options* given) {
-  zellige_options o{};
-  if (!given) return o;
-  constexpr std::string_view parameter = "options";
-  static_assert(offsetof(zellige_options, size) == 0);
-  const std::size_t size = array_at(reinterpret_cast<const std::size_t*>(given), 1, parameter)[0];
-  if (size < sizeof o.size)
-    fail("options, size: expected sizeof(zellige_options), which is {}, found {}", sizeof o, size);
-  const std::size_t shared = std::min(size, sizeof o);
-  std::memcpy(&o, array_at(reinterpret_cast<const char*>(given), shared, parameter).data(), shared);
-  return o;
+  return given ? structure_at(given, "options", "zellige_options") : zellige_options{};
 }
 
 constexpr int max_workers = 1024;  // more threads than cores of any machine are a mistake

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/operand_scalar.hpp"
+
 namespace zellige::graph {
 namespace {
 
@@ -35,6 +37,14 @@ const Elementwise& elementwise(OpKind kind) {
 bool takes_scalar(OpKind kind, std::size_t tensors) {
   const Elementwise* row = row_of(kind);
   return row && row->scalar && tensors + 1 == static_cast<std::size_t>(row->operands);
+}
+
+ScalarRange scalar_range(OpKind kind) {
+  const Elementwise* row = row_of(kind);
+  const bool takes = row && (row->scalar || kind == OpKind::mul_scalar);
+  const bool arithmetic = kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::div ||
+                          kind == OpKind::pow || kind == OpKind::mul_scalar;
+  return !takes ? ScalarRange::none : arithmetic ? ScalarRange::finite : ScalarRange::any;
 }
 
 double apply(OpKind kind, const Attributes& attributes, const double* operands, DType dtype) {

@@ -5,6 +5,7 @@
 #include "graph/block_tiles.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
+#include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
 
@@ -68,8 +69,7 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
   if (norm) check_in_float32(where, "eps", a.eps);
   if (takes_scalar(kind, operands)) {
-    // Arithmetic needs a finite scalar; comparisons and selections accept infinities.
-    const bool arithmetic = kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
+    const bool arithmetic = scalar_range(kind) == ScalarRange::finite;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
       fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number", a.scalar);
     check_in_float32(where, "scalar", a.scalar);

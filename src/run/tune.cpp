@@ -5,14 +5,13 @@
 #include <optional>
 #include <tuple>
 
+#include "cost/pays.hpp"
 #include "reference/parallel.hpp"
 #include "run/compile.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
 namespace {
-
-constexpr double tie = 1.01;  // times up to 1% above the fastest are ties
 
 // A tiling whose program is measured.
 struct MeasuredTiling {
@@ -127,8 +126,8 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   }
   for (const MeasuredTiling& c : all)
     found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});
-  const double minimum = std::ranges::min_element(all, {}, &MeasuredTiling::us)->us();
-  std::erase_if(all, [&](const MeasuredTiling& c) { return c.us() > tie * minimum; });
+  const cost::WayCost fastest{.us = std::ranges::min_element(all, {}, &MeasuredTiling::us)->us()};
+  std::erase_if(all, [&](const MeasuredTiling& c) { return !cost::as_fast({.us = c.us()}, fastest); });
   const MeasuredTiling& best = *std::ranges::min_element(all, {}, &MeasuredTiling::key);
   cache.store(key, "tiling", retile::to_json(best.program.manifest.tiling));
   found.tiling = best.program.manifest.tiling;

@@ -105,8 +105,16 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(message(zellige_layout(nullptr, &text)), "expression" + no_text);
   EXPECT_EQ(message(zellige_layout("1:1", nullptr)), "result" + no_place);
   EXPECT_EQ(message(zellige_layout_operations(nullptr)), "list" + no_place);
+  EXPECT_EQ(message(zellige_operators(nullptr)), "list" + no_place);
+  EXPECT_EQ(message(zellige_dtypes(nullptr)), "list" + no_place);
   EXPECT_EQ(message(zellige_layout_svg(nullptr, 16, &text)), "expression" + no_text);
   EXPECT_EQ(message(zellige_layout_svg("1:1", 16, nullptr)), "svg" + no_place);
+  for (const auto& [at, name] : {std::pair{0, "before"}, {1, "after"}, {2, "whole"}}) {
+    const zellige_cost cost{sizeof cost, 1, 1, 1, 0}, *costs[] = {&cost, &cost, &cost};
+    costs[at] = nullptr;
+    EXPECT_EQ(zellige_cost_pays(costs[0], costs[1], costs[2]), -1);
+    EXPECT_EQ(zellige_last_error(), name + no_place);
+  }
   EXPECT_EQ(freed([] { zellige_graph_free(nullptr), zellige_program_free(nullptr), zellige_text_free(nullptr); }),
             "accepted");
 }

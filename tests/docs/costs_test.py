@@ -13,7 +13,8 @@ import costs  # noqa: E402
 class Costs(unittest.TestCase):
     def errors(self, name, text):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(costs, "ALLOWED", {("src/cost/a.cpp", "1e-3"): "a unit"}):
-            for path, content in ((costs.COSTS, (costs.ROOT / costs.COSTS).read_text()), ("src/cost/a.cpp", "x * 1e-3;"), (name, text)):
+            headers = [(header, (costs.ROOT / header).read_text()) for header in (costs.COSTS, costs.PAYS)]
+            for path, content in (*headers, ("src/cost/a.cpp", "x * 1e-3;"), (name, text)):
                 file = pathlib.Path(folder, path)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(content)
@@ -24,13 +25,19 @@ class Costs(unittest.TestCase):
             self.assertEqual([e.split(": ")[0] for e in self.errors("src/selection/b.cpp", "\n" + line)], ["src/selection/b.cpp:2"], line)
 
     def test_a_constant_of_the_same_name_is_found_everywhere(self):
-        for line in ("constexpr std::int64_t bytes_in_flight = 1;", "constexpr double few_stages = 5, stalled = 1;"):
+        for line in ("constexpr std::int64_t bytes_in_flight = 1;", "constexpr double few_stages = 5, stalled = 1;", "constexpr double gpu_bound = 2;"):
             self.assertEqual(len(self.errors("src/emit/b.cpp", line)), 1, line)
 
     def test_whole_numbers_comments_and_other_folders_are_not(self):
         for line in ("std::max(1.0, x / 4.0);", "// 0.3 of it", 'fmt::print("{:.1f} 0.5", x);', "double least_share = 0;"):
             self.assertEqual(self.errors("src/plan/b.cpp", line), [], line)
         self.assertEqual(self.errors("src/number/b.cpp", "x = 0.65;"), [])
+
+    def test_a_comparison_of_times_is_found_in_torchs_backend(self):
+        for line in ("if a.gpu < 0.9 * b.gpu:", "return CLEARLY * x >= made.price", "min(a, b) > cost.total()"):
+            self.assertEqual(len(self.errors("python/zellige/torch/a.py", line)), 1, line)
+        for line in ("def of(a) -> Cost:  # a.gpu < b.gpu", "a.gpu + b.gpu", "def gpu(cost) -> float: return cost.gpu"):
+            self.assertEqual(self.errors("python/zellige/torch/a.py", line), [], line)
 
     def test_what_is_allowed_must_be_there(self):
         self.assertEqual(len(self.errors("src/cost/a.cpp", "x;")), 1)

@@ -83,7 +83,7 @@ class Sequence {
   }
 
  private:
-  static constexpr std::size_t functions = 25;
+  static constexpr std::size_t functions = 26;
 
   // ---- Arguments ----
 
@@ -147,6 +147,11 @@ class Sequence {
     options_.workers = number(0), options_.as_given = number(0), options_.keep = number(0);
     return choices_.spoiled() ? static_cast<const zellige_options*>(wrong_address()) : &options_;
   }
+  const zellige_cost* cost() {
+    cost_ = {choices_.spoiled() ? choices_.below(64) : sizeof cost_, 1.0 * number(8), 1.0 * number(3), number(1),
+             number(0)};
+    return choices_.spoiled() ? static_cast<const zellige_cost*>(wrong_address()) : &cost_;
+  }
   int max_inputs() { return choices_.below(2) ? 3 : 1; }
 
   // ---- Results ----
@@ -172,7 +177,6 @@ class Sequence {
   }
 
   void step() {
-    static const std::string cubin = *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
     using Graph = zellige_graph;
     using Program = zellige_program;
     switch (choices_.below(functions)) {
@@ -262,6 +266,8 @@ class Sequence {
         });
       case 22:
         keep_text([&](char** to) { return zellige_layout_operations(to); });
+        keep_text([&](char** to) { return zellige_operators(to); });
+        keep_text([&](char** to) { return zellige_dtypes(to); });
         return keep_text([&](char** to) {
           return zellige_layout_svg(text({"(4,8):(8,1)", "4:1", "0:0", ""}), number(16), to);
         });
@@ -273,6 +279,13 @@ class Sequence {
           return zellige_cubin(text({"", "__global__ void k() {}"}), text({"sm_90a", "sm_80", "sm_0"}), to,
                                place<std::size_t>());
         });
+        return;
+      case 25:
+        zellige_cost_compare(static_cast<zellige_relation>(number(static_cast<int>(choices_.below(6)))), cost(),
+                             cost());
+        zellige_cost_time(cost());
+        zellige_cost_pays(cost(), cost(), cost());
+        zellige_cost_worth(cost(), cost(), cost());
         return;
     }
   }
@@ -318,6 +331,7 @@ class Sequence {
   std::int64_t numbers_[4];
   const char* const names_[2] = {"X", "nothing"};
   alignas(16) char spare_[256] = {};
+  zellige_cost cost_{};
   zellige_options options_{};
 };
 

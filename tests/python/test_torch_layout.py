@@ -325,7 +325,6 @@ def test_a_network_in_channels_last_computes_the_same(monkeypatch, separate):
     monkeypatch.undo()
     monkeypatch.setattr(convolution_kernels, "DEVICE", "cpu")
     monkeypatch.setattr(convolution_kernels, "adds_bias", lambda node: separate)
-    monkeypatch.setattr(channels_last, "SHARE", 0.0)
     laid_out, lay = [], channels_last._lay
 
     def kept(graph, selected):

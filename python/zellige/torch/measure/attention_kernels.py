@@ -6,8 +6,8 @@ choice.
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
 torch tries its kernels in a fixed order and uses the first that accepts the inputs. This module measures all kernels
-that accept the inputs and agree with torch's own choice. It selects another kernel if this takes at least 3% less time
-on the GPU, and also less time in total, with the host's time. Calls of a selected kernel do not check the inputs again.
+that accept the inputs and agree with torch's own choice. It selects another kernel if this is clearly faster on the GPU, and
+also takes less time in total, with the host's time. Calls of a selected kernel do not check the inputs again.
 captured: calls are replayed from a CUDA graph, so that the host's time does not count.
 """
 import copy
@@ -27,7 +27,6 @@ DEVICE = "cuda"
 DEFAULT = "torch's choice"
 KERNEL = "zellige_kernel"  # attribute of the function that calls a kernel: its name in KERNELS
 _CHOICE = "zellige: torch's kernel"  # key in the meta of a node that has a Choice
-CLEARLY = 0.97  # largest GPU time of another kernel, as a share of the time of torch's choice
 MAX_SCORES = 64 << 20  # limit in bytes of the float32 scores that the math kernel stores
 STEPS = 4  # largest rms difference from torch's choice, in rounding steps of the dtype
 
@@ -175,9 +174,9 @@ def _selected(values, causal, grouped, captured) -> Choice:
     costs = _costs(default, calls, values, causal, grouped)
     if costs[DEFAULT] is None:
         return Choice(DEFAULT, default)
-    takes = (lambda cost: cost.gpu) if captured else estimates.Cost.total
-    may = [n for n, cost in costs.items() if cost is not None and cost.gpu <= CLEARLY * costs[DEFAULT].gpu and takes(cost) < takes(costs[DEFAULT])]
-    best = min(may, key=lambda n: takes(costs[n]), default=DEFAULT)
+    counted = {name: cost.of_gpu() if captured else cost for name, cost in costs.items() if cost is not None}
+    may = [name for name, cost in counted.items() if cost.clearly_faster(counted[DEFAULT]) and cost.faster(counted[DEFAULT])]
+    best = min(may, key=lambda name: counted[name].total(), default=DEFAULT)
     q, k = values[:2]
     kind = (", causal" if causal else "") + (", masked" if len(values) > 3 else "") + f", {str(q.dtype).removeprefix('torch.')}"
     return Choice(best, calls.get(best, default), costs, f"attention {tuple(q.shape)} of {k.shape[2]} keys in {k.shape[1]} heads{kind}")

@@ -17,6 +17,7 @@ from ..import_ import custom
 from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors
 from ..import_.products import allows_tf32
 from ..import_.views import VIEWS
+from .cost import Cost
 
 aten = torch.ops.aten
 
@@ -32,8 +33,6 @@ ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
 VIEW = 1.2  # microseconds of the host per view, called by torch's own bindings
 # microseconds of the host per call of a part, per kernel and per tensor
 PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05
-WAITS = 0.25  # share of the time of the faster one of GPU and host that does not overlap with the slower one
-AROUND = 8.0  # microseconds of the host per call of a graph with parts
 
 
 @dataclass(frozen=True)
@@ -63,25 +62,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Cost:
-    """A cost in microseconds, of the GPU and of the host."""
-    gpu: float = 0.0
-    host: float = 0.0
-
-    def __add__(self, other):
-        return Cost(self.gpu + other.gpu, self.host + other.host)
-
-    def __sub__(self, other):
-        return Cost(self.gpu - other.gpu, self.host - other.host)
-
-    def total(self) -> float:
-        """Returns the expected time in microseconds of work with this cost. The host does not wait for the GPU, so the
-        slower of the two determines the time, plus a share of the time of the faster one."""
-        return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
-
-    def __str__(self) -> str:
-        return f"{self.gpu:.1f} us of the GPU and {self.host:.1f} of the host"
+AROUND = Cost(host=8.0)  # of a call of a graph with parts, in addition to its parts
 
 
 def of_torch(nodes) -> Cost:

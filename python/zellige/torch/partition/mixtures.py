@@ -17,10 +17,6 @@ from ..import_ import custom
 from ..measure import estimates
 from . import convex
 
-CLEARLY = 0.97  # largest GPU time of a mixed part, as a share of the time of its program
-# estimated times, of torch's operators and of programs, may be too long by this factor
-DOUBT = 0.8
-
 
 @dataclass
 class Mixed:
@@ -38,7 +34,7 @@ def cheaper(taking, p):
     heavy = [n for n in p.module.graph.nodes if estimates.heavy(n)]
     attention = [n for n in heavy if n.target is custom.ATTENTION]
     left, what = (attention, "attention") if attention else (heavy, "matmuls")
-    if not left or estimates.of_torch(left).gpu * DOUBT > CLEARLY * p.own_cost.gpu:
+    if not left or not estimates.of_torch(left).may_be_faster(p.own_cost):
         return None
     module, copies = _copy(p.module)
     inner = taking.inside(p, module)
@@ -48,7 +44,8 @@ def cheaper(taking, p):
     def may_pay(planned) -> bool:
         """Returns true if torch's kernels and the planned programs together may cost less than the part's program, by
         estimates alone. So programs of an alternative that has no chance are not compiled."""
-        return (estimates.of_torch(left).gpu + sum(map(_lower_bound, planned))) * DOUBT <= CLEARLY * p.own_cost.gpu
+        bound = estimates.of_torch(left).gpu + sum(map(_lower_bound, planned))
+        return estimates.Cost(bound).may_be_faster(p.own_cost)
 
     lost = inner.round(convex.parts(module.graph, operators.__contains__), may_pay)
     taking.report.faults += inner.report.faults
@@ -57,7 +54,7 @@ def cheaper(taking, p):
     if lost is None:
         return None
     cost = p.torchs_cost - inner.saved
-    if cost.gpu > CLEARLY * p.own_cost.gpu or not taking.pays(p.own_cost, cost, p.torchs_cost):
+    if not cost.clearly_faster(p.own_cost) or not taking.pays(p.own_cost, cost, p.torchs_cost):
         return None
     return Mixed(module, cost, inner.report, what)
 

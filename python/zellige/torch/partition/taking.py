@@ -23,13 +23,6 @@ from ..measure import attention_kernels, clock, estimates
 from . import convex, mixtures
 
 UPDATE = torch.ops.aten.copy_.default
-# a program whose expected time exceeds the estimate for torch's kernels by this factor is not compiled
-HOPELESS = 4.0
-# a part that costs the host more is taken if the graph saves at least this share of that in all: the estimates of the
-# host's time are not exact
-HOSTS_DOUBT = 0.25
-# the host's time does not count while the GPU takes this many times as long for the graph
-HOSTS_SLACK = 1.5
 
 
 class OfOperand(Left):
@@ -39,7 +32,7 @@ class OfOperand(Left):
 def _hopeless(program, torchs: estimates.Cost) -> bool:
     """Returns true if the program is expected to be so slow, compared with the cost `torchs` of torch's kernels, that
     compiling and measuring it is not worthwhile."""
-    return program.price > HOPELESS * torchs.gpu
+    return not estimates.Cost(program.price).worth_measuring(torchs)
 
 
 @dataclass
@@ -122,11 +115,10 @@ class Taking:
         """Decides whether the graph as a whole runs as compiled. If the savings of all parts do not outweigh the
         overhead of a compiled graph on the host, sets report.kept to false and drops the programs. `torchs`: the cost
         of the graph as torch's kernels."""
-        gains = self.saved.host + self.saved.gpu >= estimates.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
-        gains = self.saved.gpu > 0 if self.captured else gains
+        gains = estimates.Cost().better(self.saved.of_gpu()) if self.captured else self.saved.worth(estimates.AROUND, torchs)
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
         if self.report.parts and not self.report.kept:
-            costs = "" if self.captured else f", and costs the host {estimates.AROUND:.0f} us more"
+            costs = "" if self.captured else f", and costs the host {estimates.AROUND.host:.0f} us more"
             self.report.left["the graph"] = f"it saves {self.saved}{costs}"
             self.report.parts.clear()
             self.report.taken = 0
@@ -280,26 +272,20 @@ class Taking:
         if not self.settled:
             self.graph += torchs - p.torchs()  # self.graph has the estimate
         if self.captured:
-            torchs, own = estimates.Cost(torchs.gpu), estimates.Cost(own.gpu)
+            torchs, own = torchs.of_gpu(), own.of_gpu()
         p.torchs_cost, p.own_cost = torchs, own
         if not self.pays(torchs, own):
             return f"as a program {own}, as torch's kernels {torchs} ({how})"
         return None
 
     def pays(self, before, after, now=None) -> bool:
-        """Returns true if a cost `after` in place of `before` makes the graph faster: neither the GPU nor the host takes
-        longer, and one of them takes less time; or the host takes longer, and the graph as a whole nevertheless takes
-        less time, or the GPU clearly saves time and is the slower of the two in the graph. `now`: the cost of the same
-        operators that self.graph includes; None: `before`."""
-        saves = before - after
+        """Returns true if a cost `after` in place of `before` makes the graph faster (measure/cost.py). `now`: the cost of the
+        same operators that self.graph includes; None: `before`."""
         if self.settled:
             graph = self.graph + (after - before) if now else self.graph
         else:
             graph = self.graph - (now or before) + after
-        gpu_counts = graph.gpu > HOSTS_SLACK * graph.host and after.gpu < mixtures.CLEARLY * before.gpu
-        hidden = gpu_counts or (graph + saves).total() - graph.total() > -HOSTS_DOUBT * saves.host
-        loses = after.gpu > 1.02 * before.gpu + 0.2 or (-saves.host > estimates.PART and not hidden)
-        return not loses and (gpu_counts or after.gpu < 0.95 * before.gpu or after.total() < before.total())
+        return estimates.Cost.pays(before, after, graph)
 
     def _spend(self, before, after) -> None:
         """Counts that the graph costs `after` in place of `before`."""

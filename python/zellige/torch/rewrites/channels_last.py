@@ -23,8 +23,6 @@ from ..measure import convolution_kernels, estimates
 aten = torch.ops.aten
 
 SECONDS = 3.0  # limit of the time for measuring a graph's convolutions
-# smallest saving worth a conversion, as a share of the graph's GPU time, because the host may lose time
-SHARE = 0.03
 # operators whose channels-last kernels take several times as long
 IN_NCHW = (aten._adaptive_avg_pool2d.default,)
 # a weight's copy by a kernel of the program that runs before the convolution
@@ -68,14 +66,15 @@ def _selected(graph, captured=False):
     selected, saved = [], estimates.Cost()
     for region in found:
         taken, gain = _saved(region, deadline)
-        if gain.gpu + (0.0 if captured else estimates.WAITS * min(gain.host, 0.0)) > 0:
+        counted = estimates.Cost(gain.gpu, 0.0 if captured else min(gain.host, 0.0))
+        if estimates.Cost().faster_gpu_bound(counted):
             selected += taken
             saved += gain
     if not selected or captured:
         return selected, saved
     convolutions = sum(convolution_kernels.us(n, deadline)[0] for r in found for n in r.convolutions)
     graphs = estimates.of_torch(graph.nodes) + estimates.Cost(convolutions)
-    if saved.gpu >= SHARE * graphs.gpu or (graphs - saved).total() < graphs.total():
+    if (graphs - saved).clearly_faster(graphs) or (graphs - saved).faster(graphs):
         return selected, saved
     return [], estimates.Cost()
 
@@ -148,12 +147,12 @@ def _saved(region, deadline):
     taken, saved = [], estimates.Cost()
     for n in region.convolutions:
         before, after = convolution_kernels.us(n, deadline)
-        gain = before - after
-        if gain > -_copy(n.args[0].meta["val"]).gpu - _copy(n.meta["val"]).gpu:
+        copies = _copy(n.args[0].meta["val"]) + _copy(n.meta["val"])
+        if estimates.Cost(after).better(estimates.Cost(before) + copies.of_gpu()):
             taken.append(n)
-            saved += estimates.Cost(gain)
+            saved += estimates.Cost(before - after)
         else:
-            saved -= _copy(n.args[0].meta["val"]) + _copy(n.meta["val"])
+            saved -= copies
     for weight in dict.fromkeys(n.args[1] for n in taken):
         if not _needs_no_copy(weight) and not _is_computed(weight):
             saved -= _copy(weight.meta["val"], WEIGHT)

@@ -27,7 +27,7 @@ def pool_of_rows(work, n) -> bool:
     if not _may(n):
         return False
     us = _us(n)
-    if us is not None and us[1] >= us[0]:
+    if us is not None and not estimates.Cost(us[1]).better(estimates.Cost(us[0])):
         return False
     made = work.call(n, custom.MAX_POOL, n.args[0], *_windows(n))
     for getter in list(n.users):

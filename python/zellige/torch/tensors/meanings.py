@@ -13,7 +13,7 @@ from ...einsum import einsum
 from ...indexing import take
 from ...promotion import TORCH, logical, traced
 from ...signatures import dim_of, dims_of, shown
-from ...tracing import VIEWS, Array, as_numbers, truth
+from ...tracing import Array, as_numbers, is_view, truth
 
 ELEMENTWISE = rule.functions(TORCH)
 POWER = rule.power(TORCH)
@@ -190,7 +190,7 @@ def strides_of(x) -> tuple:
         given = next(i for i in x._trace.inputs if i["name"] == x._name)
         return tuple(given.get("strides") or torch.empty(x.shape, device="meta").stride())
     of = x._trace.arrays[made["inputs"][0]]
-    if made["op"] not in VIEWS or made["op"] == "reshape" and of.shape == x.shape:  # contiguous() makes such a reshape
+    if not is_view(made["op"]) or made["op"] == "reshape" and of.shape == x.shape:  # contiguous() makes such a reshape
         return torch.empty(x.shape, device="meta").stride()
     like = torch.empty_strided(of.shape, strides_of(of), device="meta")
     if made["op"] == "permute":
