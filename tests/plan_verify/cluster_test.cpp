@@ -1,5 +1,5 @@
-// Ranks: blocks of a cluster that load parts of a tile for each other.
-#include "verify/ranks.hpp"
+// Blocks: blocks of a cluster that load parts of a tile for each other.
+#include "verify/cluster.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,24 +10,24 @@
 namespace zellige::plan {
 namespace {
 
-TEST(Ranks, ShareATileByMulticast) {
-  for (int ranks : {1, 2, 4})
+TEST(Blocks, ShareATileByMulticast) {
+  for (int blocks : {1, 2, 4})
     for (std::int64_t trip_count : {2, 3, 5, 40})
-      EXPECT_EQ(verdict(ranks == 1 ? hopper_matmul(trip_count) : cluster_matmul(trip_count, ranks)), "")
-          << ranks << " ranks, " << trip_count << " iterations";
+      EXPECT_EQ(verdict(blocks == 1 ? hopper_matmul(trip_count) : cluster_matmul(trip_count, blocks)), "")
+          << blocks << " blocks, " << trip_count << " iterations";
 }
 
-TEST(Ranks, AreSideBySideWhereNothingIsShared) {
+TEST(Blocks, AreSideBySideWhereNothingIsShared) {
   kernel::Kernel s = hopper_matmul(5);
-  s.ranks = 2;
+  s.cluster = 2;
   EXPECT_EQ(verdict(s), "");
 }
 
-// A producer may write to another rank only when that rank's consumer has given the stage back.
-TEST(Ranks, EachGivesAStageBackToAll) {
-  kernel::Kernel s = verify::all_ranks(cluster_matmul(12));
+// A producer may write to another block only when that block's consumer has given the stage back.
+TEST(Blocks, EachGivesAStageBackToAll) {
+  kernel::Kernel s = verify::flat_cluster(cluster_matmul(12));
   ASSERT_EQ(s.agents.size(), 4u);
-  EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
+  EXPECT_EQ(s.agents[1].name, "consumer of block 0");
   std::vector<int> own,
       others;  // the channels whose stages the agent holds: one in the loop and one after it
   for (const kernel::Step& step : s.agents[1].steps)
@@ -35,14 +35,14 @@ TEST(Ranks, EachGivesAStageBackToAll) {
       (of->channel == 0 ? own : others).push_back(of->acquired_channel);
   EXPECT_EQ(own, (std::vector{-1, -1}));
   EXPECT_EQ(others, (std::vector{0, 0}));
-  // A stage that is not given back is missed by every rank.
+  // A stage that is not given back is missed by every block.
   kernel::Kernel kept = cluster_matmul(12);
   std::erase_if(kept.agents[1].steps, [](const kernel::Step& step) { return kernel::as<kernel::Release>(step); });
   EXPECT_EQ(verdict(kept).substr(0, 17), "kernel: deadlock:");
 }
 
-/// A multicast stage is full only when every rank has loaded its part.
-TEST(Ranks, WaitForThePartsOfAll) {
+/// A multicast stage is full only when every block has loaded its part.
+TEST(Blocks, WaitForThePartsOfAll) {
   kernel::Kernel s = cluster_matmul(12);
   for (kernel::Step& step : s.agents[1].steps)
     if (kernel::as<kernel::Acquire>(step)) {
@@ -53,11 +53,11 @@ TEST(Ranks, WaitForThePartsOfAll) {
 }
 
 TEST(RankExchange, PutTheirSumsTogether) {
-  for (int ranks : {2, 4, 8})
+  for (int blocks : {2, 4, 8})
     for (std::int64_t trip_count : {2, 3, 40}) {
-      kernel::Kernel s = split_k_matmul(trip_count, ranks);
-      if (ranks == 8) s.tensors.back().part_step = 7 * 8 * 1024;
-      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " iterations";
+      kernel::Kernel s = split_k_matmul(trip_count, blocks);
+      if (blocks == 8) s.tensors.back().part_step = 7 * 8 * 1024;
+      EXPECT_EQ(verdict(s), "") << blocks << " blocks, " << trip_count << " iterations";
     }
 }
 
