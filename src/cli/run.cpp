@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
+#include "graph/collective.hpp"
 #include "ir/ir.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
@@ -34,7 +35,7 @@ struct RunArguments {
   std::vector<std::string> inputs;  // each is NAME=FILE
   std::vector<std::string> constants;
   std::uint64_t seed = 1;
-  int jobs = 0, tune = 0;
+  int jobs = 0, tune = 0, ranks = 0;
 };
 
 /// Parses the values of --input. Throws Error unless each is NAME=FILE, with each name once.
@@ -99,15 +100,18 @@ run::RunResult empty_result(const Job& job, const run::RunOptions& o) {
           .seed = o.compile.seed};
 }
 
-// Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
+// Runs a graph, over `ranks` ranks if that is not 0, and returns its result. If the loader rejected the graph, returns a result with status refused
 // and the loader's message.
-run::RunResult result(const Job& job, run::RunOptions o, const run::Cache& cache) {
+run::RunResult result(const Job& job, int ranks, run::RunOptions o, const run::Cache& cache) {
   run::RunResult r = empty_result(job, o);
-  if (job.loaded.error.empty()) {
+  r.reason = job.loaded.error;
+  if (r.reason.empty()) {
     o.dump = job.dump;
-    r = run::run(job.loaded.graph, o, cache);
-  } else {
-    r.reason = job.loaded.error;
+    try {
+      r = run::run(ranks > 0 ? graph::with_ranks(job.loaded.graph, ranks) : job.loaded.graph, o, cache);
+    } catch (const Error& e) {  // of operators that are not defined for that number of ranks
+      r.reason = e.what();
+    }
   }
   r.file = job.file;
   r.index = job.index;
@@ -181,7 +185,7 @@ int run(const RunArguments& a) {
     return [&](const run::Say& say) {
       run::RunOptions mine = o;
       mine.compile.say = say;
-      return run::to_json(result(kept, mine, cache));
+      return run::to_json(result(kept, a.ranks, mine, cache));
     };
   };
   auto ended = [&](int i, const run::JobEnd& end) {
@@ -241,7 +245,15 @@ void add_run(CLI::App& app, int& status) {
                    "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: sampled if "
                    "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
-  command->add_option("--input", a->inputs, "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")
+  command
+      ->add_option("--ranks", a->ranks,
+                   "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
+      ->check(integer(1, graph::max_ranks));
+  command
+      ->add_option(
+          "--input", a->inputs,
+          "Values of an input, as NAME=FILE.npy, or of one rank's, as NAME@RANK=FILE.npy; the others are random. "
+          "Repeatable")
       ->expected(1)
       ->take_all();
   add_constants(command, a->constants);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fuse/separate.hpp"
+#include "graph/collective.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
@@ -177,8 +178,12 @@ constexpr Pass all[] = {
 
 }  // namespace
 
+/// Says what to do with a graph over ranks, which is more than one program.
+constexpr std::string_view one_program = "`zellige run` runs it, as programs between its collectives";
+
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
                       const std::optional<Cache>& cache) {
+  graph::refuse_collectives(g, one_program);
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
@@ -257,6 +262,7 @@ PassState run_passes(std::span<const Pass> some, PassState s, const std::optiona
 
 emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,
                                const plan::PlanOptions& options) {
+  graph::refuse_collectives(graph, one_program);
   kernel::Rejections rejected;
   const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
   return run_passes({tile, std::end(all)},

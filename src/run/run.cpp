@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "graph/collective.hpp"
 #include "graph/error.hpp"
 #include "reference/inputs.hpp"
 #include "run/driver.hpp"
@@ -13,6 +14,7 @@
 #include "run/interpreted.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
+#include "run/rank_program.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {
@@ -108,9 +110,102 @@ reference::RandomInputs inputs_of(const graph::KernelGraph& g, const RunOptions&
   return {reference::choose_inputs(g, o.compile.seed, given), {}, {}};
 }
 
+/// Throws Error if an option of the run is none of graphs over ranks.
+void require_options_of_ranks(const graph::KernelGraph& g, const RunOptions& o) {
+  const auto refuse = [&](std::string_view option, std::string_view why) {
+    fail("{}: {}: a graph over {} ranks {}", g.name, option, g.ranks, why);
+  };
+  if (o.program) refuse("--ir", "is several programs, and the file has one");
+  if (o.compile.tune > 0) refuse("--tune", "is not tuned");
+  if (o.on == Machine::gpu) refuse("--on gpu", "runs on the emulator; give --on emulator");
+}
+
+/// Returns the files of the inputs of over_ranks(): a file of an input x is that of every rank which has none of its own.
+InputFiles files_of_ranks(const graph::KernelGraph& g, const InputFiles& given) {
+  InputFiles all;
+  const auto is_given = [&](const std::string& name) {
+    return std::ranges::any_of(given, [&](const auto& file) { return file.first == name; });
+  };
+  for (const auto& [name, file] : given) {
+    const bool of_all = std::ranges::any_of(g.inputs, [&](int t) { return g.tensors[t].name == name; });
+    if (!of_all) all.emplace_back(name, file);
+    for (int r = 0; of_all && r < g.ranks; ++r)
+      if (const std::string one = graph::name_of_rank(name, r); !is_given(one)) all.emplace_back(one, file);
+  }
+  return all;
+}
+
+/// Stores in `r` how the ranks ran.
+void report(const RanksRun& ran, RunResult& r) {
+  emulate::Counters all;
+  for (const EmulatedKernel& k : ran.kernels) all += k.counters;
+  r.counters = named(all);
+  r.compile_ms = ran.compile_ms, r.run_ms = ran.run_ms;
+  for (const emulate::Finding& f : ran.findings) r.findings.push_back(f.message);
+  if (r.findings.empty() && ran.complete) return;
+  r.status = Status::wrong;
+  r.reason = r.findings.empty() ? "the emulator gave a launch up" : r.findings[0];
+}
+
+/// Plans, compiles, runs and checks all ranks of the graph with one seed, as fill() does of one.
+void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache, RunResult& r) {
+  require_options_of_ranks(g, o);
+  const graph::KernelGraph over = graph::over_ranks(g);
+  std::optional<RankProgram> program;
+  if (o.on != Machine::reference) {
+    o.compile.say("planning");
+    CompileOptions options = o.compile;
+    options.rejected = &r.rejected;
+    program = compile_over_ranks(g, target::find(o.target), options, cache);
+    r.plan_ms = program->plan_ms;
+    int collectives = 0;
+    for (const RankStep& step : program->steps) {
+      if (!step.program) ++collectives;
+      for (const emit::KernelLaunch& k :
+           step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
+        r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
+    }
+    r.notes.push_back(fmt::format("{} ranks, each with {} kernel{} and {} collective{}", g.ranks, r.kernels.size(),
+                                  r.kernels.size() == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s"));
+  }
+  const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(standard_check(over));
+  r.check = name(check);
+  o.compile.say("finding inputs");
+  RunOptions of_inputs = o;
+  of_inputs.compile.inputs = files_of_ranks(g, o.compile.inputs);
+  auto start = SteadyClock::now();
+  const reference::RandomInputs inputs = inputs_of(over, of_inputs, check);
+  r.inputs_ms = ms_since(start);
+  for (std::size_t i = 0; i < over.inputs.size(); ++i)
+    r.scales.emplace_back(over.tensors[over.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
+  r.status = check == Check::none ? Status::unchecked : Status::correct;
+  RanksRun ran;
+  if (program) {
+    o.compile.say("compiling and running");
+    ran = run_ranks_emulated(*program, over, inputs, cache, o.workers);
+    report(ran, r);
+    o.compile.say("checking");
+    start = SteadyClock::now();
+    if (check == Check::full && ran.complete)
+      check_all(over, ran.manifest, ran.storage, inputs, r);
+    else if (check == Check::sampled && ran.complete)
+      check_sample(over, ran.manifest, ran.storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
+    r.check_ms = ms_since(start);
+  } else {
+    r.status = Status::reference;
+  }
+  if (o.dump.empty() || !o.outputs) return;
+  emit::EmittedProgram all{.manifest = ran.manifest};
+  if (program)
+    for (const RankStep& step : program->steps) all.source += step.program ? step.program->source : "";
+  dump(*o.outputs, o.dump, over, inputs, check == Check::full ? &inputs.reference : nullptr, program ? &all : nullptr,
+       program ? &ran.storage : nullptr);
+}
+
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResult& r) {
   declare_constant(g, o.compile.constants);
+  if (g.ranks > 1 || graph::has_collectives(g)) return fill_ranks(g, o, cache, r);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::EmittedProgram> program;
   if (o.on != Machine::reference) {
