@@ -16,6 +16,7 @@
 #include "cli/terminal.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
+#include "run/communicator.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
@@ -62,6 +63,9 @@ run::RunOptions options(const RunArguments& a) {
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
+  // The GPU of a process that torchrun or mpirun has started.
+  if (const std::optional<run::Job> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
+    setenv("ZELLIGE_DEVICE", std::to_string(job->local_rank).c_str(), 1);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {
     run::require_named_nvrtc();

@@ -10,12 +10,22 @@
 namespace zellige::graph {
 namespace {
 
+std::set<int> tensors_that_outputs_need(const KernelGraph& g) {
+  std::set<int> needed(g.outputs.begin(), g.outputs.end());
+  for (auto op = g.ops.rbegin(); op != g.ops.rend(); ++op)
+    if (std::ranges::any_of(op->outputs, [&](int t) { return needed.contains(t); }))
+      needed.insert(op->inputs.begin(), op->inputs.end());
+  return needed;
+}
+
 /// Assigns operators to segments: those of level i are the kernels before the collectives of level i, whose results the
 /// operators of level i + 1 may read.
 class Levels {
  public:
   explicit Levels(const KernelGraph& g) : g_(g), of_tensor_(g.tensors.size(), 0), last_read_(g.tensors.size(), 0) {
-    for (int i : in_place_order(g)) place(i);
+    const std::set<int> needed = tensors_that_outputs_need(g);
+    for (int i : in_place_order(g))
+      if (std::ranges::any_of(g.ops[i].outputs, [&](int t) { return needed.contains(t); })) place(i);
   }
 
   /// By level: indices of its operators in order, and of its collectives.
@@ -117,7 +127,7 @@ std::vector<Segment> segments(const KernelGraph& g) {
     const auto& [kernels, collectives] = by.levels[i];
     SegmentKernels excerpt(g, by.levels.size() > 1 ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
     for (int op : kernels) excerpt.add(g.ops[op]);
-    if (Segment s = excerpt.take(); !s.outputs.empty()) all.push_back(std::move(s));  // else no output needs them
+    if (!kernels.empty()) all.push_back(excerpt.take());
     for (int op : collectives)
       all.push_back({.collective = g.ops[op], .inputs = g.ops[op].inputs, .outputs = g.ops[op].outputs});
   }

@@ -5,6 +5,7 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "reference/evaluate.hpp"
+#include "run/rank_engine.hpp"
 #include "run/timing.hpp"
 
 namespace zellige::run {
@@ -159,8 +160,8 @@ class Memories {
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<Cache>& cache) {
-  RankProgram p{.graph = g};
-  for (graph::Segment& s : graph::segments(g)) {
+  RankProgram p{.graph = graph::flat_collectives(g)};
+  for (graph::Segment& s : graph::segments(p.graph)) {
     RankStep step;
     if (!s.is_collective()) {
       graph::validate(s.kernels);
@@ -194,6 +195,36 @@ void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<st
   for (const std::vector<Bytes>& of_rank : memory) x.push_back({from.shape, unpack(from, of_rank[op.inputs[0]])});
   const std::vector<reference::Array> made = results(op, x, graph::is_integer(to.dtype));
   for (std::size_t r = 0; r < memory.size(); ++r) memory[r][y] = pack(to, made[r].values);
+}
+
+RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache& cache) {
+  Communicator ranks(require_job(p.graph.name, p.graph.ranks));
+  ranks.require_same(facts);
+  const auto start = SteadyClock::now();
+  RankEngine engine(p, ranks, kernels_on_gpu(cache));
+  RanksRun run{.compile_ms = ms_since(start), .rank = ranks.rank()};
+  run.manifest.name = p.graph.name;
+  for (std::size_t i = 0; i < p.graph.inputs.size(); ++i) {
+    const emit::TensorPlace place = place_in(p.graph, p.graph.inputs[i]);
+    const int position = run.rank * static_cast<int>(p.graph.inputs.size()) + static_cast<int>(i);
+    engine.upload(p.graph.inputs[i], pack(place, [&](std::int64_t row, double* to) {
+                    reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
+                  }));
+  }
+  const auto launched = SteadyClock::now();
+  const Stream stream;
+  engine.run(stream.handle());
+  ranks.wait(stream, p.graph.name);
+  run.run_ms = ms_since(launched);
+  for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
+    emit::TensorPlace place = place_in(p.graph, t);
+    if (place.role == emit::Role::input || !engine.has(t)) continue;
+    place.name = graph::name_of_rank(place.name, run.rank);
+    run.manifest.tensors.push_back(std::move(place));
+    run.storage.push_back(engine.download(t));
+  }
+  return run;
 }
 
 RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,

@@ -25,7 +25,8 @@ struct RankProgram {
   double plan_ms = 0;
 };
 
-/// Returns the program of a graph over ranks. Throws as compile() does.
+/// Returns the program of a graph over ranks. Its graph is that of graph::flat_collectives(): the given tensors keep their
+/// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
                                const std::optional<Cache>& = std::nullopt);
 
@@ -43,7 +44,14 @@ struct RanksRun {
   std::vector<emulate::Finding> findings;
   bool complete = true;
   double compile_ms = 0, run_ms = 0;
+  int rank = -1;  // whose tensors these are; -1: those of all
 };
+
+/// Runs this process's rank on the GPU, with the other processes of the job. The result has this rank's tensors alone, and the
+/// kernels without counters. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
+/// name.
+RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache&);
 
 /// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of graph::over_ranks(). Throws as
 /// run_emulated() does.

@@ -4,7 +4,9 @@
 
 #include "graph/collective.hpp"
 #include "graph/error.hpp"
+#include "json/json.hpp"
 #include "reference/inputs.hpp"
+#include "run/communicator.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -117,7 +119,8 @@ void require_options_of_ranks(const graph::KernelGraph& g, const RunOptions& o) 
   };
   if (o.program) refuse("--ir", "is several programs, and the file has one");
   if (o.compile.tune > 0) refuse("--tune", "is not tuned");
-  if (o.on == Machine::gpu) refuse("--on gpu", "runs on the emulator; give --on emulator");
+  if (o.on == Machine::gpu) require_job(g.name, g.ranks);
+  if (o.time != Timing::off) refuse("--time", "is not timed");
 }
 
 /// Returns the files of the inputs of over_ranks(): a file of an input x is that of every rank which has none of its own.
@@ -133,6 +136,23 @@ InputFiles files_of_ranks(const graph::KernelGraph& g, const InputFiles& given) 
       if (const std::string one = graph::name_of_rank(name, r); !is_given(one)) all.emplace_back(one, file);
   }
   return all;
+}
+
+/// Returns what must be the same on all ranks, by name.
+std::vector<std::pair<std::string, std::string>> facts_of_ranks(const graph::KernelGraph& g, const RunOptions& o) {
+  emit::Manifest version;
+  return {{"version of Zellige", emit::to_json(version)},
+          {"graph", json::to_json(g)},
+          {"target", o.target},
+          {"seed", std::to_string(o.compile.seed)}};
+}
+
+/// Returns the graph of all ranks with the outputs of one; that of all if `rank` is -1.
+graph::KernelGraph of_rank(graph::KernelGraph over, const graph::KernelGraph& g, int rank) {
+  if (rank < 0) return over;
+  const auto first = over.outputs.begin() + rank * static_cast<std::ptrdiff_t>(g.outputs.size());
+  over.outputs = std::vector<int>(first, first + static_cast<std::ptrdiff_t>(g.outputs.size()));
+  return over;
 }
 
 /// Stores in `r` how the ranks ran.
@@ -182,14 +202,16 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
   RanksRun ran;
   if (program) {
     o.compile.say("compiling and running");
-    ran = run_ranks_emulated(*program, over, inputs, cache, o.workers);
+    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts_of_ranks(g, o), cache)
+                               : run_ranks_emulated(*program, over, inputs, cache, o.workers);
     report(ran, r);
     o.compile.say("checking");
     start = SteadyClock::now();
+    const graph::KernelGraph checked = of_rank(over, g, ran.rank);
     if (check == Check::full && ran.complete)
-      check_all(over, ran.manifest, ran.storage, inputs, r);
+      check_all(checked, ran.manifest, ran.storage, inputs, r);
     else if (check == Check::sampled && ran.complete)
-      check_sample(over, ran.manifest, ran.storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
+      check_sample(checked, ran.manifest, ran.storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
     r.check_ms = ms_since(start);
   } else {
     r.status = Status::reference;

@@ -21,7 +21,7 @@ TEST(Ranks, RandomProgramsComputeWhatTheReferenceDoes) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);
-    const RunResult r = run(g, {.on = Machine::emulator, .workers = 1}, cache);
+    const RunResult r = run(g, {.on = Machine::emulator, .compile = {.fuse = i % 2 == 0}, .workers = 1}, cache);
     EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
     int outputs = 0;
     for (const TensorResult& t : r.tensors) outputs += t.output;
@@ -106,7 +106,9 @@ TEST(Ranks, RefusalsSayWhatToDo) {
   b.output(all_reduce(relu(b.input("x", {4, 8}))), "y");
   const KernelGraph g = b.build();
   EXPECT_EQ(refusal(g, {.on = Machine::gpu}),
-            "mlp: --on gpu: a graph over 2 ranks runs on the emulator; give --on emulator");
+            "mlp: its graph is over 2 ranks: expected 2 processes, as torchrun and mpirun start them, found no "
+            "WORLD_SIZE; give "
+            "--on emulator to run all ranks in this one");
   EXPECT_EQ(refusal(g, {.compile = {.tune = 3}}), "mlp: --tune: a graph over 2 ranks is not tuned");
   try {
     compile(g, target::find("sm_80"), {.fuse = true});
