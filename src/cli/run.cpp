@@ -64,7 +64,7 @@ run::RunOptions options(const RunArguments& a) {
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
   // The GPU of a process that torchrun or mpirun has started.
-  if (const std::optional<run::Job> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
+  if (const std::optional<run::RankedProcess> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
     setenv("ZELLIGE_DEVICE", std::to_string(job->local_rank).c_str(), 1);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {

@@ -86,14 +86,14 @@ int nccl_type(graph::DType dtype) {
   }
 }
 
-std::optional<Job> job_of_environment() {
+std::optional<RankedProcess> job_of_environment() {
   const std::optional<int> ranks = first_of({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
   if (!ranks) return std::nullopt;
   const std::optional<int> rank = first_of({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"});
   if (!rank || *rank >= *ranks)
     fail("RANK: expected 0 to {}, of {} processes (WORLD_SIZE), found {}", *ranks - 1, *ranks,
          rank ? std::to_string(*rank) : "none");
-  Job job{.rank = *rank, .ranks = *ranks};
+  RankedProcess job{.rank = *rank, .ranks = *ranks};
   job.local_rank = first_of({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}).value_or(*rank);
   if (const char* address = std::getenv("MASTER_ADDR"); address && *address) job.address = address;
   // The port that MASTER_PORT names is taken by torchrun's own store.
@@ -101,8 +101,8 @@ std::optional<Job> job_of_environment() {
   return job;
 }
 
-Job require_job(const std::string& program, int ranks) {
-  const std::optional<Job> job = job_of_environment();
+RankedProcess require_job(const std::string& program, int ranks) {
+  const std::optional<RankedProcess> job = job_of_environment();
   if (!job)
     fail(
         "{}: its graph is over {} ranks: expected {} processes, as torchrun and mpirun start them, found no "
@@ -115,7 +115,7 @@ Job require_job(const std::string& program, int ranks) {
   return *job;
 }
 
-Communicator::Communicator(const Job& job) : own_(true), rank_(job.rank), ranks_(job.ranks) {
+Communicator::Communicator(const RankedProcess& job) : own_(true), rank_(job.rank), ranks_(job.ranks) {
   const Nccl& n = nccl();
   device();
   // Rank 0 listens at this address, and NCCL makes every rank's id of it.

@@ -1,6 +1,6 @@
 // The ranks of a job, and how they exchange tensors on GPUs: by NCCL, loaded at run time.
 //
-//   const Job job = require_job(4);         // of torchrun or mpirun; throws unless there are 4 processes
+//   const RankedProcess job = require_job("mlp", 4);  // of torchrun or mpirun; throws unless there are 4 processes
 //   Communicator ranks(job);                // meets the other ranks
 //   ranks.require_same({{"graph", json}});  // throws on every rank if one has another graph
 //   ranks.enqueue(op, from, to, stream);    // between kernels, on their stream
@@ -20,7 +20,7 @@
 namespace zellige::run {
 
 /// One process of a job.
-struct Job {
+struct RankedProcess {
   int rank = 0, ranks = 1, local_rank = 0;
   std::string address = "127.0.0.1";  // where rank 0 is
   int port = 29500;
@@ -28,9 +28,9 @@ struct Job {
 
 /// Returns the job that started this process: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT, as torchrun sets
 /// them, or the numbers of mpirun (OMPI_COMM_WORLD_...). Returns nullopt if there is none; throws Error if a number is wrong.
-std::optional<Job> job_of_environment();
+std::optional<RankedProcess> job_of_environment();
 /// The same. Throws Error unless there is a job of `ranks` processes. `program` is the name in the message.
-Job require_job(const std::string& program, int ranks);
+RankedProcess require_job(const std::string& program, int ranks);
 
 /// What one rank knows of a collective: the place and size of its operand and result on the GPU. They are contiguous.
 struct RankBuffers {
@@ -42,7 +42,7 @@ struct RankBuffers {
 class Communicator {
  public:
   /// Meets the other ranks of the job. Throws Error if NCCL is missing or fails, or if some rank does not come in time.
-  explicit Communicator(const Job&);
+  explicit Communicator(const RankedProcess&);
   /// Uses a communicator of the caller, an ncclComm_t, which must outlive the object.
   explicit Communicator(void* comm);
   ~Communicator();

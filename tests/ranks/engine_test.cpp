@@ -49,7 +49,7 @@ class Engine : public testing::Test {
   }
 
   /// Runs `of_rank` in `ranks` processes. Returns what each returned, or the message of the Error that it threw.
-  std::vector<std::string> in_processes(int ranks, const std::function<std::string(Job)>& of_rank) {
+  std::vector<std::string> in_processes(int ranks, const std::function<std::string(RankedProcess)>& of_rank) {
     std::filesystem::remove(folder_ / "shared");
     std::vector<pid_t> children;
     for (int r = 0; r < ranks; ++r) {
@@ -90,7 +90,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
     const reference::RandomInputs inputs = reference::random_inputs(over, 1);
     const RanksRun all = run_ranks_emulated(p, over, inputs, cache, 1);
     const int y = p.graph.outputs[0];
-    const std::vector<std::string> found = in_processes(ranks, [&](const Job& job) {
+    const std::vector<std::string> found = in_processes(ranks, [&](const RankedProcess& job) {
       Communicator communicator(job);
       communicator.require_same({{"graph", g.name}});
       RankEngine engine(p, communicator, kernels_on_emulator(cache));
@@ -116,7 +116,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
 }
 
 TEST_F(Engine, RanksThatDifferAreNamedOnEveryRank) {
-  const auto found = in_processes(3, [](const Job& job) {
+  const auto found = in_processes(3, [](const RankedProcess& job) {
     Communicator ranks(job);
     ranks.require_same({{"target", "sm_90a"}, {"graph", job.rank == 2 ? "other" : "one"}});
     return std::string("the same");
@@ -128,7 +128,7 @@ TEST_F(Engine, RanksThatDifferAreNamedOnEveryRank) {
 
 TEST_F(Engine, RankThatDoesNotComeEndsTheOthers) {
   set("ZELLIGE_RANKS_TIMEOUT", "1");
-  const auto found = in_processes(2, [](const Job& job) {
+  const auto found = in_processes(2, [](const RankedProcess& job) {
     if (job.rank == 1) return std::string("elsewhere");
     Communicator ranks(job);
     return std::string("met");
@@ -140,7 +140,7 @@ TEST_F(Engine, RankThatDoesNotComeEndsTheOthers) {
 TEST_F(Engine, RankThatEndsEndsTheOthers) {
   set("ZELLIGE_RANKS_TIMEOUT", "1");
   for (const bool told : {false, true}) {
-    const auto found = in_processes(2, [&](const Job& job) {
+    const auto found = in_processes(2, [&](const RankedProcess& job) {
       Communicator ranks(job);
       set("FAKE_STREAM_STUCK", "1");
       if (told) set("FAKE_NCCL_ERROR", "6");
@@ -178,7 +178,7 @@ TEST_F(Engine, JobIsThatOfTheEnvironment) {
   set("RANK", "3"), set("MASTER_PORT", "1234");
   EXPECT_EQ(message([] { require_job("mlp", 2); }),
             "mlp: its graph is over 2 ranks, and the job has 4 processes; give --ranks 4 or start 2");
-  const Job job = require_job("mlp", 4);
+  const RankedProcess job = require_job("mlp", 4);
   EXPECT_EQ(job.rank, 3);
   EXPECT_EQ(job.port, 1234);
 }
