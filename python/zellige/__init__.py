@@ -31,7 +31,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program torch tracing torch_backend".split()
+    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program ranks torch tracing torch_backend".split()
 )
 
 
@@ -56,4 +56,4 @@ def __getattr__(name: str):
 
 def __dir__():
     operators, layout = (importlib.import_module(f"zellige.{m}") for m in ("operators", "layout"))
-    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "kernels", "layout", "operators", "dtypes"})
+    return sorted({*_PLACES, *operators.OPERATORS, *dir(layout), "kernels", "layout", "operators", "dtypes", "ranks"})

@@ -4,6 +4,7 @@ from . import dtypes as dtypes
 from . import kernels as kernels
 from . import layout as layout
 from . import operators as operators
+from . import ranks as ranks
 from ._native import Error as Error
 from ._native import Fault as Fault
 from ._native import gpu as gpu

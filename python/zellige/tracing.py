@@ -32,9 +32,10 @@ class Refused(Error):
 class Trace:
     """Records the operators of one function."""
 
-    def __init__(self, name: str, array_type=None, device=None):
+    def __init__(self, name: str, array_type=None, device=None, ranks: int = 1):
         """`array_type`: the class of its arrays, which has the methods of NumPy's arrays or torch's tensors. `device`: of a
-        function for torch, the device of its constants."""
+        function for torch, the device of its constants. `ranks`: the number of processes that run the graph (ranks.py)."""
+        self.of_ranks = {} if ranks == 1 else {"ranks": ranks}
         self.name, self.array_type, self.device = name, array_type or Array, device
         self.inputs, self.operators = [], []  # in the form of docs/reference/graph-json.md
         # (name of the input, array, traced array) of arrays that the function uses without having them as
@@ -113,7 +114,7 @@ class Trace:
         form = {"op": op, "inputs": [a._name for a in operands], "outputs": list(names)} | attributes
         inputs = [{"name": a._name, "dtype": a._dtype, "shape": list(a.shape)} for a in distinct.values()]
         try:
-            graph = _native.Graph({"zellige_graph": 1, "name": "g", "inputs": inputs, "operators": [form], "outputs": names})
+            graph = _native.Graph({"zellige_graph": 1, "name": "g", **self.of_ranks, "inputs": inputs, "operators": [form], "outputs": names})
         except Error as why:
             text = re.sub(r"^graph g, operator 0 \((\w+)\): ", r"\1: ", str(why))
             made = (Refused if type(why) is Error else type(why))(text)
@@ -148,7 +149,7 @@ class Trace:
             ]
             kept.append(op | {"outputs": results, "inputs": [renamed.get(i, i) for i in op["inputs"]]})
         inputs = [i for i in self.inputs if i["name"] in needed]
-        form = {"zellige_graph": 1, "name": self.name, "inputs": inputs, "operators": kept[::-1], "outputs": list(names)}
+        form = {"zellige_graph": 1, "name": self.name, **self.of_ranks, "inputs": inputs, "operators": kept[::-1], "outputs": list(names)}
         return form, [i["name"] for i in inputs]
 
 

@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 
 #include <limits>
+#include <set>
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "graph/collective.hpp"
 #include "json/json.hpp"
 #include "run/outputs.hpp"
 #include "search/describe.hpp"
@@ -19,16 +21,59 @@ using search::Answer;
 
 struct EqualArguments {
   std::string a, b, counterexample;
-  int index_a = 0, index_b = -1, trials = 1;
+  int index_a = 0, index_b = -1, trials = 1, ranks = 0;
+  std::vector<std::string> shard;
   std::optional<std::uint64_t> seed;
   bool all = false, json = false, small = false, force = false;
 };
 
-/// Returns whether the graphs `program` and `other` compute the same results. Throws Error if `other` is
-/// invalid or the two cannot be compared.
+/// Parses the values of --shard: NAME=DIM, several of them divided by commas.
+std::vector<graph::Shard> shards(const std::vector<std::string>& given) {
+  std::vector<graph::Shard> all;
+  for (const std::string& word : given) {
+    const std::size_t at = word.rfind('=');
+    const std::string dim = at == word.npos ? "" : word.substr(at + 1);
+    if (at == 0 || dim.size() != 1 || dim[0] < '0' || dim[0] > '7')
+      fail("--shard: expected NAME=DIM, with a dimension of 0 to 7, found {}", word.empty() ? "nothing" : word);
+    all.push_back({word.substr(0, at), dim[0] - '0'});
+  }
+  return all;
+}
+
+bool is_over_ranks(const graph::KernelGraph& g) { return g.ranks > 1 || graph::has_collectives(g); }
+
+/// Returns the graph itself, or what a graph over ranks computes of whole inputs: a graph for each rank whose copy of the
+/// outputs is computed in another way than those of the ranks before it.
+std::vector<graph::KernelGraph> seen_whole(const EqualArguments& a, const graph::KernelGraph& given) {
+  if (!is_over_ranks(given)) return {given};
+  const graph::KernelGraph g = a.ranks > 0 ? graph::with_ranks(given, a.ranks) : given;
+  std::vector<graph::KernelGraph> all;
+  std::set<std::string> met;
+  for (int r = 0; r < g.ranks; ++r) {
+    graph::KernelGraph one = graph::unsharded(g, shards(a.shard), r);
+    if (met.insert(json::to_json(one)).second) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// Returns whether the graphs `program` and `other` compute the same results, on every rank of a graph over ranks. Throws
+/// Error if `other` is invalid or the two cannot be compared.
 search::Equality compare(const EqualArguments& a, const graph::KernelGraph& program, const json::Loaded& other) {
   if (!other.error.empty()) throw Error(other.error);
-  return search::equal(program, other.graph, {.seed = a.seed, .trials = a.trials, .given_sizes = !a.small});
+  if (!is_over_ranks(program) && !is_over_ranks(other.graph) && (a.ranks > 0 || !a.shard.empty()))
+    fail("--{}: expected a graph over ranks, found none: neither {} nor {} has ranks", a.ranks > 0 ? "ranks" : "shard",
+         program.name, other.name);
+  const std::vector<graph::KernelGraph> left = seen_whole(a, program), right = seen_whole(a, other.graph);
+  const search::EqualOptions options{.seed = a.seed, .trials = a.trials, .given_sizes = !a.small};
+  search::Equality result = search::equal(left[0], right[0], options);
+  for (std::size_t i = 1; i < left.size() + right.size() - 1 && result.answer == Answer::equal; ++i) {
+    const bool of_left = i < left.size();
+    search::Equality e = search::equal(left[of_left ? i : 0], right[of_left ? 0 : i - left.size() + 1], options);
+    if (e.answer != Answer::equal) result = std::move(e);
+  }
+  if (left.size() > 1 || right.size() > 1)
+    result.notes.emplace_back("ranks compute their copies of outputs in different ways; each way is compared");
+  return result;
 }
 
 void print(const EqualArguments& a, const search::Equality& e, const std::string& in_a, const std::string& in_b) {
@@ -106,6 +151,14 @@ void add_equal(CLI::App& app, int& status) {
   auto* index = command->add_option("--index", a->index_b, "Number of the graph in B (default: the first)");
   index->check(integer(0, max_index));
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
+  command
+      ->add_option(
+          "--shard", a->shard,
+          "Inputs and outputs of which each rank of a graph over ranks has a part, as NAME=DIM,...; the others are "
+          "the same on all ranks. Repeatable")
+      ->delimiter(',');
+  command->add_option("--ranks", a->ranks, "Number of ranks, in place of that of the graph over ranks")
+      ->check(integer(1, graph::max_ranks));
   command->add_option("--seed", a->seed, "Seed of the primes and inputs (default: a random one, which is printed)")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()));
   command

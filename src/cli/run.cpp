@@ -14,7 +14,9 @@
 #include "cli/commands.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
+#include "graph/collective.hpp"
 #include "ir/ir.hpp"
+#include "run/communicator.hpp"
 #include "run/dump.hpp"
 #include "run/outputs.hpp"
 #include "system/files.hpp"
@@ -34,7 +36,7 @@ struct RunArguments {
   std::vector<std::string> inputs;  // each is NAME=FILE
   std::vector<std::string> constants;
   std::uint64_t seed = 1;
-  int jobs = 0, tune = 0;
+  int jobs = 0, tune = 0, ranks = 0;
 };
 
 /// Parses the values of --input. Throws Error unless each is NAME=FILE, with each name once.
@@ -61,6 +63,9 @@ run::RunOptions options(const RunArguments& a) {
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
+  // The GPU of a process that torchrun or mpirun has started.
+  if (const std::optional<run::RankedProcess> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
+    setenv("ZELLIGE_DEVICE", std::to_string(job->local_rank).c_str(), 1);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {
     toolchain::require_named_nvrtc();
@@ -99,15 +104,18 @@ run::RunResult empty_result(const Job& job, const run::RunOptions& o) {
           .seed = o.compile.seed};
 }
 
-// Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
+// Runs a graph, over `ranks` ranks if that is not 0, and returns its result. If the loader rejected the graph, returns a result with status refused
 // and the loader's message.
-run::RunResult result(const Job& job, run::RunOptions o, const toolchain::Cache& cache) {
+run::RunResult result(const Job& job, int ranks, run::RunOptions o, const toolchain::Cache& cache) {
   run::RunResult r = empty_result(job, o);
-  if (job.loaded.error.empty()) {
+  r.reason = job.loaded.error;
+  if (r.reason.empty()) {
     o.dump = job.dump;
-    r = run::run(job.loaded.graph, o, cache);
-  } else {
-    r.reason = job.loaded.error;
+    try {
+      r = run::run(ranks > 0 ? graph::with_ranks(job.loaded.graph, ranks) : job.loaded.graph, o, cache);
+    } catch (const Error& e) {  // of operators that are not defined for that number of ranks
+      r.reason = e.what();
+    }
   }
   r.file = job.file;
   r.index = job.index;
@@ -181,7 +189,7 @@ int run(const RunArguments& a) {
     return [&](const run::Say& say) {
       run::RunOptions mine = o;
       mine.compile.say = say;
-      return run::to_json(result(kept, mine, cache));
+      return run::to_json(result(kept, a.ranks, mine, cache));
     };
   };
   auto ended = [&](int i, const system::JobEnd& end) {
@@ -241,7 +249,15 @@ void add_run(CLI::App& app, int& status) {
                    "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: sampled if "
                    "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
-  command->add_option("--input", a->inputs, "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")
+  command
+      ->add_option("--ranks", a->ranks,
+                   "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
+      ->check(integer(1, graph::max_ranks));
+  command
+      ->add_option(
+          "--input", a->inputs,
+          "Values of an input, as NAME=FILE.npy, or of one rank's, as NAME@RANK=FILE.npy; the others are random. "
+          "Repeatable")
       ->expected(1)
       ->take_all();
   add_constants(command, a->constants);

@@ -18,7 +18,7 @@ KernelLaunch launch_of(std::span<const kernel::Kernel> programs) {
   KernelLaunch launch{.name = k.program.name, .grid = k.program.grid, .block = k.program.block};
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
   if (k.warp_specialized()) launch.block = {k.threads, 1, 1};
-  launch.cluster = k.ranks;
+  launch.cluster = k.cluster;
   launch.programmatic = true;
   if (programs.size() > 1) launch.grid = {0, 1, 1};
   for (const kernel::Kernel& of : programs) {

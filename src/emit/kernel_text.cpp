@@ -25,7 +25,7 @@ void KernelText::emit(const std::string& part) {
   part_ = !part.empty();
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
+            block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_block(), plan_.stages(),
                                           plan_.stages() > 1 ? "s" : "")
                             : "");
   if (part_)  // ptxas takes seconds for dozens of inlined calls of one function
@@ -85,7 +85,7 @@ void KernelText::declarations() {
       if (n.view.axis(d) >= 0) axes.insert(n.view.axis(d));
     if (tile::accesses(n) && !plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
-  if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
+  if (plan_.cluster > 1) out_.line("const int block_rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();

@@ -69,7 +69,7 @@ void KernelText::rings() {
       const SmemTensor& b = plan_.tensors[channel.tensor];
       const Work& sends =
           *kernel::find_work(plan_, [](const Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
-      out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
+      out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.cluster,
                 fragment_type(plan_.layout_of(sends)), b.offset, channel.offset, in_literal(b.name));
     }
     if (!by_mbarriers(channel)) continue;
@@ -82,8 +82,8 @@ void KernelText::rings() {
     }
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
-              kernel::ranks_of(s, c) > 1 ? fmt::format(", {}", kernel::ranks_of(s, c)) : "", offsets, channel.offset,
-              names);
+              kernel::cluster_of(s, c) > 1 ? fmt::format(", {}", kernel::cluster_of(s, c)) : "", offsets,
+              channel.offset, names);
   }
 }
 
@@ -126,8 +126,8 @@ void KernelText::roles() {
 void KernelText::tiles(const kernel::Loop& begin) {
   const selection::TileSchedule walk = selection::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
-  const int cluster = plan_.ranks,
-            ranks = cluster / plan_.parts_of_loop();                        // blocks of a cluster with different tiles
+  const int cluster = plan_.cluster,
+            rows = cluster / plan_.parts_of_loop();                         // blocks of a cluster with different tiles
   const std::string of = cluster > 1 ? fmt::format(" / {}", cluster) : "";  // tiles are counted per cluster
   const bool several = begin.trip_count > 1;
   if (walk.longer >= 0) {
@@ -138,16 +138,16 @@ void KernelText::tiles(const kernel::Loop& begin) {
     out_.line("const int tile = LongAndShort{{{}, {}}}(pair, turn);", below, grid[walk.longer]);
   } else if (several) {
     out_.line("#pragma unroll 1");
-    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
+    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / rows, of);
   } else if (walk.rows > 0 || grid.count() > 1) {
     out_.line("const int tile = blockIdx.x{};", of);
   }
   if (walk.rows > 0) {
-    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks, walk.columns,
-              std::max<std::int64_t>(1, walk.group / ranks));
-    const std::string row = ranks > 1 ? fmt::format("place.row * {} + rank", ranks) : "place.row";
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / rows, walk.columns,
+              std::max<std::int64_t>(1, walk.group / rows));
+    const std::string row = rows > 1 ? fmt::format("place.row * {} + block_rank", rows) : "place.row";
     if (walk.row_axis == walk.column_axis) {
-      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis], ranks > 1 ? "(" + row + ")" : row,
+      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis], rows > 1 ? "(" + row + ")" : row,
                 walk.columns);
     } else {
       out_.line("const int b{} = {};", "xyz"[walk.row_axis], row);
@@ -191,7 +191,7 @@ void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
         out_.line("{0}.wait({0}_at);", name);
       },
       [&](const kernel::Release& of) {
-        if (exchanges(of.channel)) return out_.line("exchange.release(rank);");
+        if (exchanges(of.channel)) return out_.line("exchange.release(block_rank);");
         out_.line("{0}.release({0}_used++);", ring(of.channel));
       },
       [&](const kernel::MbarrierInit& of) {
@@ -226,37 +226,38 @@ void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   const SmemTensor& b = plan_.tensors[work.tensor];
   const bool load = work.kind == kernel::WorkKind::copy_in;
   const std::string call = function(*work.copy.row), map = map_name(work.node);
-  const std::int64_t boxes = kernel::boxes_of_rank(plan_, work);
+  const std::int64_t boxes = kernel::boxes_of_block(plan_, work);
   const CountedLoop j = counted("j", boxes);
-  const Index rank = work.part >= 0 ? Index::named("rank") : 0;
+  const Index block_rank = work.part >= 0 ? Index::named("block_rank") : 0;
   const bool by_spans = work.part == b.inner;
-  const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
-  // With split-K a rank's part of K is a range of complete loop iterations.
+  const Index span = by_spans ? block_rank * boxes + j.at : j.at;  // number of the current box in the tile
+  // With split-K a block's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
-  if (plan_.split_k && n.view.iterates()) iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
+  if (plan_.split_k && n.view.iterates())
+    iteration = iteration + Index::named("block_rank") * plan_.iterations_per_block();
   std::string at;
   for (int d : kernel::inner_first(n.shape, b.inner)) {
     Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.box();
-    if (d == work.part && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
+    if (d == work.part && !by_spans) start = start + block_rank * (n.shape[d] / plan_.cluster);
     at += fmt::format(", {}", start);
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes, boxes == 1 ? "" : "es",
-            copy.multicast          ? fmt::format(" of each of {} ranks, to all", plan_.ranks)
+            copy.multicast          ? fmt::format(" of each of {} blocks, to all", plan_.cluster)
             : load || work.part < 0 ? ""
-                                    : fmt::format(" of each of {} ranks", plan_.ranks));
+                                    : fmt::format(" of each of {} blocks", plan_.cluster));
   if (load) {
     const Index offset =
-        span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
+        span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : block_rank * (b.stage_bytes() / plan_.cluster));
     const bool once = selection::passes_once(plan_, step);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.tensor),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
-              copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", once ? ", CacheHint::evict_first" : "",
-              at);
+              copy.multicast ? fmt::format(", {}", (1 << plan_.cluster) - 1) : "",
+              once ? ", CacheHint::evict_first" : "", at);
     return;
   }
   std::vector<Index> from(n.shape.size());
-  if (work.part >= 0 && !by_spans) from[work.part] = rank * (n.shape[work.part] / plan_.ranks);
+  if (work.part >= 0 && !by_spans) from[work.part] = block_rank * (n.shape[work.part] / plan_.cluster);
   from[b.inner] = span * b.box();
   const Condition within = in_slices(work);
   out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));

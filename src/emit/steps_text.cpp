@@ -215,9 +215,9 @@ void KernelText::work(kernel::StepSpan steps) {
     else if (t.kind == WorkKind::to_global)
       staged_store(t);
     else if (t.kind == WorkKind::to_cluster)
-      out_.line("exchange.send(acc{}, rank);", t.node);
+      out_.line("exchange.send(acc{}, block_rank);", t.node);
     else if (t.kind == WorkKind::from_cluster)
-      out_.line("exchange.add(acc{}, rank);", t.node);
+      out_.line("exchange.add(acc{}, block_rank);", t.node);
   }
 }
 

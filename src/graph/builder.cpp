@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/block_tiles.hpp"
+#include "graph/collective.hpp"
 #include "graph/infer.hpp"
 
 namespace zellige::graph {
@@ -30,7 +31,7 @@ std::array<int, 3> map_of(const Split& split) { return {split.x, split.y, split.
 
 }  // namespace
 
-Builder::Builder(std::string name) { graph_.name = std::move(name); }
+Builder::Builder(std::string name, int ranks) { graph_.name = std::move(name), graph_.ranks = ranks; }
 
 TensorHandle Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
   check_shape({graph_.name}, "input " + name, shape);
@@ -63,8 +64,18 @@ TensorHandle Builder::in_place(TensorHandle y, TensorHandle x) {
 
 std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
   const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));
+  if (is_collective(kind)) {
+    const KernelTensor* x = operands.empty() ? nullptr : &graph_.tensors[operands[0]];
+    KernelTensor y = collective_result(where, kind, attributes, x, graph_.ranks);
+    const int made = static_cast<int>(graph_.tensors.size());
+    graph_.tensors.push_back(std::move(y));
+    graph_.ops.push_back({.kind = kind, .inputs = operands, .outputs = {made}, .attributes = attributes});
+    return {made};
+  }
   return add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
 }
+
+TensorHandle Builder::rank() { return {this, append(OpKind::rank, {}, {})[0]}; }
 
 std::vector<TensorHandle> Builder::custom(const CustomLaunch& launch, const std::function<void(BlockBuilder&)>& body) {
   BlockBuilder block(*this, launch);

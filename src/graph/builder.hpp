@@ -84,7 +84,8 @@ class BlockBuilder : public Scope {
 /// Builds a kernel graph; build() returns it.
 class Builder : public Scope {
  public:
-  explicit Builder(std::string name);
+  /// Builds the graph of each of `ranks` processes (collective.hpp).
+  explicit Builder(std::string name, int ranks = 1);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -96,6 +97,8 @@ class Builder : public Scope {
   /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
   /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
   TensorHandle in_place(TensorHandle y, TensorHandle x);
+  /// Returns the number of the rank that computes it: int32, of shape (1).
+  TensorHandle rank();
   /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of BlockBuilder::store().
   std::vector<TensorHandle> custom(const CustomLaunch&, const std::function<void(BlockBuilder&)>& body);
   /// Returns the graph with all shapes inferred. Throws Error if the graph is not valid.

@@ -214,6 +214,17 @@ template <class L> Handle<L> concat(Handle<L> a, Handle<L> b, int dim) { return 
 template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vector<std::int64_t> sizes) {
   return append<L>(OpKind::split, {x}, {.dim = dim, .sizes = std::move(sizes)});
 }
+
+// Collectives, of graphs over ranks (collective.hpp). They exist at the kernel level only.
+
+inline TensorHandle all_reduce(TensorHandle x) { return made<KernelLevel>({x}, OpKind::all_reduce); }
+inline TensorHandle all_reduce_max(TensorHandle x) { return made<KernelLevel>({x}, OpKind::all_reduce_max); }
+inline TensorHandle all_gather(TensorHandle x, int dim) { return made<KernelLevel>({x}, OpKind::all_gather, {.dim = dim}); }
+inline TensorHandle reduce_scatter(TensorHandle x, int dim) { return made<KernelLevel>({x}, OpKind::reduce_scatter, {.dim = dim}); }
+inline TensorHandle all_to_all(TensorHandle x, int split, int joined) {
+  return made<KernelLevel>({x}, OpKind::all_to_all, {.sizes = {split, joined}});
+}
+inline TensorHandle broadcast(TensorHandle x, int root) { return made<KernelLevel>({x}, OpKind::broadcast, {.start = root}); }
 // clang-format on
 
 // Gather and scatter of rows by index; formulas are in rows.hpp. Scatters exist at the kernel level only.

@@ -105,7 +105,15 @@ enum class OpKind : std::uint8_t {
   reshape,
   expand,
   slice,
-  mask,                   // by index: kept.hpp
+  mask,  // by index: kept.hpp
+  // Collectives, between the ranks of a graph: collective.hpp.
+  all_reduce,             // sum over the ranks
+  all_reduce_max,         // maximum over the ranks
+  all_gather,             // the ranks' tensors, one after another along `dim`
+  reduce_scatter,         // this rank's part, along `dim`, of the sum over the ranks
+  all_to_all,             // part r along sizes[0] goes to rank r; what comes is joined along sizes[1]
+  broadcast,              // the tensor of rank `start`
+  rank,                   // this rank's number
   accum,                  // accumulators: sum over the loop's iterations
   accum_red_sum,          // sum over iterations and the last dimension
   accum_red_mean,         // mean over iterations and the last dimension
@@ -169,12 +177,13 @@ struct Attributes {
   // - mask: its dimensions i and j (empty: the last two)
   // - sum, mean, amax, prod, logsumexp, amin: the dimensions, if several
   // - rms_norm, layer_norm: the normalized shape (empty: the last dimension)
+  // - all_to_all: the dimension that is split, the dimension along which parts are joined
   // - input: the tensor's shape with padding, which reads as zeros; output: the stored shape without padding
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;  // amax, prod, amin, sum, mean, logsumexp: reduced dimensions remain, with extent 1
   double eps = 0;        // rms_norm, layer_norm
   // slice: elements [start, end); slice_scatter: the first element; mask of a part of a tensor: the part's
-  // first index j
+  // first index j; broadcast: the rank that sends
   std::int64_t start = 0, end = 0;
   DType dtype = DType::f32;                                 // cast
   bool tf32 = false;                                        // matmul of f32: operands rounded to tf32
@@ -219,6 +228,7 @@ struct KernelGraph {
   std::vector<KernelTensor> tensors;
   std::vector<KernelOp> ops;         // without input and output operators, which `inputs` and `outputs` replace
   std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
+  int ranks = 1;                     // processes that run the graph, each on tensors of its own: collective.hpp
 };
 
 /// Returns the row-major strides of a shape, in elements.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "graph/block_tiles.hpp"
+#include "graph/collective.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/operand_scalar.hpp"
@@ -284,6 +285,11 @@ void infer_custom(const Where& where, KernelGraph& g, KernelOp& op) {
 }
 
 void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
+  if (is_collective(op.kind)) {
+    const KernelTensor* x = op.inputs.empty() ? nullptr : &g.tensors[op.inputs[0]];
+    const KernelTensor y = collective_result(where, op.kind, op.attributes, x, g.ranks);
+    return settle(where, g.tensors[op.outputs[0]], y.shape, y.dtype);
+  }
   std::vector<Shape> shapes;
   for (int t : op.inputs) shapes.push_back(g.tensors[t].shape);
   const auto [results, dtype] = results_of(where, op, shapes, g.tensors);
@@ -294,6 +300,7 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
 
 KernelGraph infer(KernelGraph g) {
   const Where top{g.name};
+  if (g.ranks < 1 || g.ranks > max_ranks) fail_at(top, "expected 1 to {} ranks, found {}", max_ranks, g.ranks);
   LevelWalk walk{std::vector<bool>(g.tensors.size(), false)};
   for (int t : g.inputs) {
     walk.make(top, t);

@@ -42,6 +42,13 @@ constexpr OpInfo others[] = {  // between the reductions and the accumulators
     {OpKind::expand, "expand", view, 1, 1, true, true, ""},
     {OpKind::slice, "slice", view, 1, 1, true, true, ""},
     {OpKind::mask, "mask", mask, 2, 1, true, true, "", 1},
+    {OpKind::all_reduce, "all_reduce", collective, 1, 1, true, false, ""},
+    {OpKind::all_reduce_max, "all_reduce_max", collective, 1, 1, true, false, ""},
+    {OpKind::all_gather, "all_gather", collective, 1, 1, true, false, ""},
+    {OpKind::reduce_scatter, "reduce_scatter", collective, 1, 1, true, false, ""},
+    {OpKind::all_to_all, "all_to_all", collective, 1, 1, true, false, ""},
+    {OpKind::broadcast, "broadcast", collective, 1, 1, true, false, ""},
+    {OpKind::rank, "rank", collective, 0, 1, true, false, ""},
 };
 // clang-format on
 
@@ -108,6 +115,10 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
       {OpKind::split, {{"dim"}, {"sizes"}}},
       {OpKind::reduction_max, {{"dim"}}},
       {OpKind::concat, {{"dim"}}},
+      {OpKind::all_gather, {{"dim"}}},
+      {OpKind::reduce_scatter, {{"dim"}}},
+      {OpKind::all_to_all, {{"dims"}}},
+      {OpKind::broadcast, {{"root"}}},
       {OpKind::softmax, {{"dim"}}},
       {OpKind::safe_softmax, {{"dim"}}},
       {OpKind::log_softmax, {{"dim"}}},

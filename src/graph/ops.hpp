@@ -21,7 +21,8 @@ enum class OpFamily : std::uint8_t {
   view,
   mask,
   rotary,
-  accumulator
+  accumulator,
+  collective
 };
 
 /// Properties of an operator: a row of the table.

@@ -153,7 +153,7 @@ std::string wrong(const kernel::Kernel& k, const kernel::Step& step, const kerne
   const std::vector<kernel::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
   if (exchange &&
       (sent.size() != 1 || kernel::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.tensor)))
-    return "it accesses no tensor that the ranks exchange";
+    return "it accesses no tensor that the blocks of a cluster exchange";
   if (!stored || exchange) return "";
   const int of = k.tensors[w.tensor].node;
   const bool same = of == w.node || (of >= 0 && n.kind == tile::NodeKind::store &&

@@ -34,7 +34,10 @@ std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k) {
   io.flag("same_launch", p.same_launch);
   io.fact("part_begin", p.part_begin, std::int64_t{0}), within(io, "part_begin", p.part_begin, 0, max_extent - 1);
   io.word("threads"), io.value(k.threads);
-  io.fact("ranks", k.ranks, 1);
+  if constexpr (Io::reads)
+    io.require(!io.begins_with("ranks"), "the blocks of a cluster are written \"cluster N\", found \"ranks\"",
+               io.cursor());
+  io.fact("cluster", k.cluster, 1);
   io.flag("split_k", k.split_k);
   io.flag("programmatic", k.programmatic);
   io.fact("blocks", k.blocks, std::int64_t{0}), within(io, "blocks", k.blocks, 0, max_extent);

@@ -82,6 +82,7 @@ class LineReader {
     if (!so) at_ = at, fail(otherwise);
   }
   std::size_t cursor() { return rest(), at_; }
+  bool begins_with(std::string_view word) { return next() == word; }
   /// Sets the target whose instructions the source names.
   void set_target(std::string& name);
   /// Sets the sizes that the source names.

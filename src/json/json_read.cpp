@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "graph/collective.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
@@ -145,6 +146,7 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
     if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
     if (key.name == "triu") a.kept.triu = integer(where, name, value, -max_extent, max_extent);
     if (key.name == "length") a.kept.length = integer(where, name, value, 0, max_extent);
+    if (key.name == "root") a.start = integer(where, name, value, 0, graph::max_ranks - 1);
     if (key.name == "value") a.value = read_scalar(where, name, value);
   }
   return a;
@@ -193,8 +195,10 @@ class GraphReader {
     if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
     const std::int64_t version = integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
     if (version != json_version) fail_at(where_, "expected version {} of the form, found {}", json_version, version);
-    only_keys(where_, j, {"zellige_graph", "name", "inputs", "operators", "outputs"});
+    only_keys(where_, j, {"zellige_graph", "name", "ranks", "inputs", "operators", "outputs"});
     g_.name = where_.graph;
+    if (const Json* ranks = find(where_, j, "ranks"))
+      g_.ranks = static_cast<int>(integer(where_, "ranks", *ranks, 1, graph::max_ranks));
     const Json& operators = list(where_, "operators", member(where_, j, "operators"));
     names_ = TensorNames(&operators);
     for (const Json& input : list(where_, "inputs", member(where_, j, "inputs"))) read_input(input);

@@ -61,6 +61,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
     if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;
     if (name == "triu" && a.kept.triu) j[name] = *a.kept.triu;
     if (name == "length" && a.kept.length) j[name] = *a.kept.length;
+    if (name == "root") j[name] = a.start;
     if (name == "value" && a.value != graph::Attributes{}.value) j[name] = scalar_text(a.value);
   }
 }
@@ -146,8 +147,9 @@ std::string to_json(const graph::KernelGraph& g) {
     inputs.push_back(std::move(j));
   }
   for (const graph::KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
-  std::string out =
-      fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, graph::Json(g.name).dump());
+  std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n", json_version, graph::Json(g.name).dump());
+  if (g.ranks != 1) out += fmt::format("\"ranks\":{},\n", g.ranks);
+  out += "\"inputs\":[\n";
   put(out, inputs, "  ");
   out += "],\n\"operators\":[\n";
   put(out, operators, "  ");

@@ -71,12 +71,12 @@ int exchange_of(const Kernel& s, int tensor) {
   return of == s.channels.end() ? -1 : static_cast<int>(of - s.channels.begin());
 }
 
-int ranks_of(const Kernel& s, int channel) {
+int cluster_of(const Kernel& s, int channel) {
   const bool shared = find_step(s, [&](const Step& x) {
     const Copy* copy = as<Copy>(x);
     return copy && copy->multicast && copy->channel == channel;
   });
-  return shared ? s.ranks : 1;
+  return shared ? s.cluster : 1;
 }
 
 int arrivals_of(const Kernel& s, int channel) {

@@ -54,7 +54,7 @@ enum class Synchronisation : std::uint8_t {
   mbarrier_bytes,  // full and empty mbarriers; the producer announces bytes, TMA completes them
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
-  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every other rank.
+  // The blocks of a cluster write into each other's shared memory; each arrives at an mbarrier of every other block.
   mbarrier_cluster,
 };
 /// Returns the enumerator's name. Throws Error if the value is no enumerator.
@@ -78,7 +78,7 @@ struct Channel {
 };
 /// Returns whether the warp role with index `agent` reads the stages of the channel.
 bool consumes(const Channel&, int agent);
-/// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
+/// Returns whether the blocks of a cluster exchange partial results through the channel (split-K): each
 /// writes into the shared memory of the others.
 inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
 /// Returns the bytes of shared memory for the mbarriers of the channel; 0 if it has none.
@@ -135,8 +135,8 @@ struct MaskedLoopBounds {
 struct Kernel {
   tile::TileProgram program;
   int threads = 0;       // of the block, those of a producer included
-  int ranks = 1;         // blocks per cluster; each has its own tensors and channels
-  bool split_k = false;  // each rank accumulates 1/ranks of the loop, and stores a part of the columns
+  int cluster = 1;       // blocks per cluster; each has its own tensors and channels
+  bool split_k = false;  // each block accumulates 1/cluster of the loop, and stores a part of the columns
   // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
   bool programmatic = false;
   std::vector<SmemTensor> tensors;
@@ -158,11 +158,11 @@ struct Kernel {
   int stages() const;
   /// Returns whether there are several warp roles, such as a producer and a consumer.
   bool warp_specialized() const { return agents.size() > 1; }
-  /// Returns into how many parts the ranks divide the loop: 1 without split-K.
-  int parts_of_loop() const { return split_k ? ranks : 1; }
-  /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K. If the
-  /// ranks do not divide the loop, the last rank runs iterations beyond its end, whose tiles TMA fills with zeros.
-  std::int64_t iterations_per_rank() const { return tile::ceil_div(program.loop, parts_of_loop()); }
+  /// Returns into how many parts the blocks divide the loop: 1 without split-K.
+  int parts_of_loop() const { return split_k ? cluster : 1; }
+  /// Number of loop iterations that each block of a split-K cluster runs; all iterations without split-K. If the
+  /// blocks do not divide the loop, the last block runs iterations beyond its end, whose tiles TMA fills with zeros.
+  std::int64_t iterations_per_block() const { return tile::ceil_div(program.loop, parts_of_loop()); }
   /// Returns the index of the tensor that holds the value of `node`; -1 if none does.
   int tensor_of(int node) const {
     const auto t = std::ranges::find(tensors, node, &SmemTensor::node);
@@ -212,11 +212,11 @@ const Work* find_work(const Kernel& k, const P& holds) {
   const Step* found = find_step(k, [&](const Step& s) { return s.work.node >= 0 && holds(s.work); });
   return found ? &found->work : nullptr;
 }
-/// Returns the channel through which the ranks exchange partial results in the tensor; -1 if they do not.
+/// Returns the channel through which the blocks exchange partial results in the tensor; -1 if they do not.
 int exchange_of(const Kernel&, int tensor);
 /// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
 /// multicast. The consumers release a stage to all these blocks.
-int ranks_of(const Kernel&, int channel);
+int cluster_of(const Kernel&, int channel);
 /// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0: none.
 int arrivals_of(const Kernel&, int channel);
 /// Returns the number of threads that carry out the steps of a warp role: 1 if all that it starts are copies that

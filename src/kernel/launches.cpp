@@ -38,7 +38,7 @@ void verify_one(const Kernel& k, const Kernel& first) {
   if (p.threads() != first.program.threads())
     reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
            first.program.threads(), first.program.name);
-  const char* what = k.ranks > 1            ? "clusters"
+  const char* what = k.cluster > 1          ? "clusters"
                      : k.warp_specialized() ? "agents of several roles"
                      : k.blocks > 0         ? "blocks that take several tiles"
                                             : nullptr;

@@ -24,7 +24,7 @@ constexpr int chunk_bytes = 16;  // of the widest access to shared memory
 
 struct SmemTensor {
   std::string name;
-  int node = -1;  // whose value it holds, or the store that takes it; -1: what ranks send each other
+  int node = -1;  // whose value it holds, or the store that takes it; -1: what blocks of a cluster send each other
   DType dtype = DType::f32;
   Shape shape;       // the tile's, without padding
   Shape padded;      // the tile's with its padding; elements beyond `shape` are written as zeros

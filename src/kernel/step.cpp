@@ -5,8 +5,8 @@
 namespace zellige::kernel {
 std::string_view name(WorkKind kind) {
   static constexpr std::string_view names[] = {
-      "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global",      "accumulate",
-      "to lines", "to registers", "rescale", "reduce",    "finish",     "to other ranks", "from other ranks"};
+      "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global",       "accumulate",
+      "to lines", "to registers", "rescale", "reduce",    "finish",     "to other blocks", "from other blocks"};
   static_assert(std::size(names) == std::size_t(WorkKind::from_cluster) + 1);
   return kind <= WorkKind::from_cluster ? names[std::size_t(kind)] : "?";
 }

@@ -36,8 +36,8 @@ enum class WorkKind : std::uint8_t {
   rescale,       // multiplies a matmul's accumulators by a factor per row, before this iteration is added
   reduce,        // reduces each thread's own summands
   finish,        // combines the threads' results of a `reduce` across lanes, in registers or into a buffer
-  to_cluster,    // split-K: sends accumulators to the ranks (blocks of the cluster) that store their columns
-  from_cluster,  // split-K: adds the partial results received from other ranks to this rank's accumulators
+  to_cluster,    // split-K: sends accumulators to the blocks of the cluster that store their columns
+  from_cluster,  // split-K: adds the partial results received from other blocks to this block's accumulators
 };
 /// Returns the kind in words, as --explain prints it.
 std::string_view name(WorkKind);
@@ -96,7 +96,7 @@ struct Work {
   int node = -1;             // index into the program's nodes; -1: the step does no work
   int context = -1;          // index into Kernel::rmem: the thread-value layout
   int tensor = -1;           // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
-  int part = -1;             // the dimension along which each rank copies its part; -1: all of the tile
+  int part = -1;             // the dimension along which each block copies its part; -1: all of the tile
   CopyChoice copy = {};      // copy_in, fetch, to_global; to_shared: only its row
   MatmulChoice matmul = {};  // mma
   auto operator<=>(const Work&) const = default;
@@ -128,7 +128,7 @@ struct Copy {
   int channel = -1;
   // In a pipelined loop: the step runs only while iteration + guard_lag < trip_count.
   int guard_lag = 0;
-  bool multicast = false;     // loads this rank's part of the tile into every rank of the cluster
+  bool multicast = false;     // loads this block's part of the tile into every block of the cluster
   int acquired_channel = -1;  // the channel whose stage the agent has acquired for the copy; -1: `channel`
 };
 /// Starts wgmma: reads its operands and writes registers until a WaitGroup. (A matmul by mma.sync is a Compute step.)
@@ -141,7 +141,7 @@ struct Mma {
 struct Compute {
   int channel = -1;   // of wgmma groups, whose accumulators the step reads
   int guard_lag = 0;  // as in Copy
-  // Writes into the tensors of the other ranks, each of which has a part for this rank.
+  // Writes into the tensors of the other blocks, each of which has a part for this block.
   bool to_cluster = false;
 };
 /// Initialises the state of a loop, in registers or shared memory.
@@ -179,7 +179,7 @@ struct Drain {
 /// Setup: one thread initialises the channel's mbarriers for this number of arrivals.
 struct MbarrierInit {
   int channel = -1;
-  // Of warps, per phase: at an empty barrier, or at the barrier of an exchange between ranks.
+  // Of warps, per phase: at an empty barrier, or at the barrier of an exchange between blocks.
   int arrivals = 0;
 };
 // Setup: makes initialised mbarriers visible to the asynchronous proxy and the cluster.

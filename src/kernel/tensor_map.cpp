@@ -41,9 +41,9 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   return "";
 }
 
-std::int64_t boxes_of_rank(const Kernel& kernel, const Work& copy) {
+std::int64_t boxes_of_block(const Kernel& kernel, const Work& copy) {
   const SmemTensor& b = kernel.tensors[copy.tensor];
-  return copy.part == b.inner ? b.boxes() / kernel.ranks : b.boxes();
+  return copy.part == b.inner ? b.boxes() / kernel.cluster : b.boxes();
 }
 
 TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, int id) {
@@ -61,7 +61,7 @@ TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, in
     // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const bool split = copy.part == d && d != b.inner;
-    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? kernel.ranks : 1));
+    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? kernel.cluster : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.span() > chunk_bytes ? static_cast<int>(b.span()) : 0;

@@ -154,7 +154,7 @@ class BlockAgent : PhaseSteps {
     if (plan_.program.loop > 1) {
       start_states();
       start_copies();
-      open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
+      open({.trip_count = plan_.iterations_per_block(), .bounded = plan_.loop_bounds.has_value()});
       copies_of_iteration();
       for (const selection::Phase& phase : phases_.inside) {
         if (&phase != phases_.inside.data()) barrier();
@@ -237,15 +237,15 @@ bool several_tiles(const kernel::Kernel& kernel) { return tiles_each(kernel) > 1
 /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. It does if the
 /// producer fills them for the block's next output tile. It also does if blocks of a cluster share loads: the
 /// producer must not exit while other blocks have yet to arrive at this block's mbarriers.
-bool emptied(const kernel::Kernel& kernel) { return several_tiles(kernel) || kernel.ranks > kernel.parts_of_loop(); }
+bool emptied(const kernel::Kernel& kernel) { return several_tiles(kernel) || kernel.cluster > kernel.parts_of_loop(); }
 /// Returns whether the consumer must release ring stages, because the producer waits until they are empty: the ring
 /// has fewer stages than the loop has iterations, or emptied() is true.
 bool goes_round(const kernel::Kernel& kernel) {
-  return emptied(kernel) || kernel.iterations_per_rank() > kernel.stages();
+  return emptied(kernel) || kernel.iterations_per_block() > kernel.stages();
 }
 /// Returns the loop over the output tiles of a persistent block.
 kernel::Loop output_tiles(const kernel::Kernel& kernel) {
-  return {.kind = kernel::Loop::tiles, .trip_count = tiles_each(kernel), .each = kernel.iterations_per_rank()};
+  return {.kind = kernel::Loop::tiles, .trip_count = tiles_each(kernel), .each = kernel.iterations_per_block()};
 }
 
 /// Adds the channels of a producer and a consumer to the kernel. `product`: one of the matmuls on wgmma.
@@ -286,7 +286,7 @@ class ProducerAgent : PhaseSteps {
     if (channels_.resident >= 0) acquire(channels_.resident);
     for (int t : phases_.copied_once)
       if (uses_tma(t)) run(t).is = kernel::Copy{.channel = channels_.resident};
-    open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
+    open({.trip_count = plan_.iterations_per_block(), .bounded = plan_.loop_bounds.has_value()});
     int filled = -1;
     for (int t : phases_.copied_each) {
       const int into = tasks_[t].node == channels_.second_tile ? channels_.second : channels_.ring;
@@ -359,7 +359,7 @@ class ConsumerAgent : PhaseSteps {
     const int ring = channels_.ring, sums = channels_.sums;
     issue(of.first, ring, 0, {.channel = sums, .peeled = true});
     work(of.after, sums);
-    open({.trip_count = plan_.iterations_per_rank() - 1});
+    open({.trip_count = plan_.iterations_per_block() - 1});
     issue(of.first, ring, 1, {.channel = sums});
     arrive(1, sums);  // the group that was started last runs on
     if (goes_round(plan_)) release(ring);
@@ -389,7 +389,7 @@ class ConsumerAgent : PhaseSteps {
       arrive(0, sums);
       if (goes_round(plan_)) release(channels_.second);
     };
-    const std::int64_t n = plan_.iterations_per_rank();
+    const std::int64_t n = plan_.iterations_per_block();
     open({.trip_count = 1});
     start_first();
     end_first(0);

@@ -73,7 +73,7 @@ class FormChoice {
       selection::Tasks all = tasks;
       if (blocks == Blocks::pairs && !selection::share_by_pairs(ordered, all, target_)) continue;
       if (blocks == Blocks::split_k) {
-        if (!selection::split_k(ordered, all, way.ranks)) continue;
+        if (!selection::split_k(ordered, all, way.cluster)) continue;
         arrange_parts(ordered, all, target_);
       }
       const selection::PhasedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
@@ -88,7 +88,7 @@ class FormChoice {
       const std::string what =
           fmt::format("products on warpgroups, tiles by TMA{}{}", blocks == Blocks::a_tile ? "" : ", persistent blocks",
                       blocks == Blocks::pairs     ? " in pairs"
-                      : blocks == Blocks::split_k ? fmt::format(" that divide K by {}", way.ranks)
+                      : blocks == Blocks::split_k ? fmt::format(" that divide K by {}", way.cluster)
                                                   : "");
       const std::vector<std::string> before = reasons;
       if (!fits(ordered, all, phases, what)) {
@@ -113,7 +113,7 @@ class FormChoice {
   /// on_warpgroups() asks), or where none of the other ways fits.
   bool in_question(const BlockAssignment& way, std::int64_t tiles, bool another_fits) const {
     const std::int64_t all = target_.multiprocessors;
-    if (way.blocks == Blocks::split_k) return tiles <= target_.clusters(way.ranks);
+    if (way.blocks == Blocks::split_k) return tiles <= target_.clusters(way.cluster);
     if (way.blocks == Blocks::persistent) return tiles > all;
     if (way.blocks == Blocks::a_tile) return tiles <= 2 * all || !another_fits;
     return true;

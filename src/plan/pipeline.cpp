@@ -90,11 +90,12 @@ int ring_depth(const kernel::Kernel& kernel, const selection::Tasks& tasks, cons
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = kernel.blocks == 0 || kernel.blocks == kernel.program.grid.count() * kernel.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
-  for (const selection::Task& t : tasks)  // other ranks write to these buffers while the loop is running
+  for (const selection::Task& t :
+       tasks)  // other blocks of the cluster write to these buffers while the loop is running
     if (one_tile && t.kind == kernel::WorkKind::to_cluster) reserved += kernel.tensors[t.tensor].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
-      one_tile ? std::min<std::int64_t>(max_ring_stages, kernel.iterations_per_rank()) : max_ring_stages;
+      one_tile ? std::min<std::int64_t>(max_ring_stages, kernel.iterations_per_block()) : max_ring_stages;
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
@@ -144,8 +145,8 @@ selection::PhasedTasks pipeline(kernel::Kernel& kernel, const selection::Tasks& 
                                 Copies starts, Blocks blocks) {
   kernel.blocks =
       blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(kernel.program.grid.count(), target.multiprocessors);
-  if (blocks == Blocks::pairs) kernel.ranks = 2, kernel.blocks -= kernel.blocks % 2;
-  if (kernel.split_k) kernel.blocks = kernel.program.grid.count() * kernel.ranks;
+  if (blocks == Blocks::pairs) kernel.cluster = 2, kernel.blocks -= kernel.blocks % 2;
+  if (kernel.split_k) kernel.blocks = kernel.program.grid.count() * kernel.cluster;
   selection::PhasedTasks result;
   const tile::Sections sections(kernel.program);
   std::vector<int> before, inside, after;

@@ -6,7 +6,7 @@
 // overwritten has been read by all of them.
 //
 // Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets SmemTensor::stages,
-// Kernel::blocks and ranks, and returns the phases, from which build_agents() (agents.hpp) makes the warp roles.
+// Kernel::blocks and cluster, and returns the phases, from which build_agents() (agents.hpp) makes the warp roles.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "selection/task.hpp"
@@ -30,13 +30,13 @@ enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 /// A way of assigning blocks to output tiles, with the number of blocks of a cluster.
 struct BlockAssignment {
   BlockAssignment(Blocks b) : BlockAssignment(b, b == Blocks::pairs || b == Blocks::split_k ? 2 : 1) {}
-  BlockAssignment(Blocks b, int r) : blocks(b), ranks(r) {}
+  BlockAssignment(Blocks b, int r) : blocks(b), cluster(r) {}
   Blocks blocks;
-  int ranks;
+  int cluster;
 };
 
 /// Returns the plan's tasks in phases. Sets SmemTensor::stages of the buffers that the loop fills,
-/// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
+/// Kernel::blocks and cluster. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
 selection::PhasedTasks pipeline(kernel::Kernel&, const selection::Tasks&, const target::Target&, Copies,
                                 Blocks = Blocks::a_tile);

@@ -197,10 +197,10 @@ class BufferArrangement {
     return all;
   }
 
-  /// Returns the swizzles of which a rank's part of the buffer, if task t has parts along its lines, is whole spans.
+  /// Returns the swizzles of which a block's part of the buffer, if task t has parts along its lines, is whole spans.
   unsigned within_part(const selection::Task& t) const {
     if (t.part != buffer_.inner) return ~0u;
-    const std::int64_t part = graph::bytes_of(buffer_.shape[buffer_.inner] / plan_.ranks, buffer_.dtype);
+    const std::int64_t part = graph::bytes_of(buffer_.shape[buffer_.inner] / plan_.cluster, buffer_.dtype);
     unsigned all = 0;
     for (unsigned mode = 0; part % swizzle_span(SwizzleMode(mode)) == 0; ++mode) all |= 1u << mode;
     return all;

@@ -30,7 +30,7 @@ double evicted(double bytes, const target::Target& target) {
 /// Returns the number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
 double mean_iterations(const kernel::Kernel& kernel) {
   const tile::TileProgram& p = kernel.program;
-  if (!kernel.loop_bounds) return static_cast<double>(kernel.iterations_per_rank() * kernel.parts_of_loop());
+  if (!kernel.loop_bounds) return static_cast<double>(kernel.iterations_per_block() * kernel.parts_of_loop());
   const int axis = kernel.loop_bounds->rows.axis();
   double all = 0;
   for (std::int64_t block = 0; block < p.grid[axis]; ++block)
@@ -151,7 +151,7 @@ void count_memory(const CountedKernel& of, const std::set<int>& made_here, cost:
     const kernel::CopyChoice* copy = of.kernel.copy_of(static_cast<int>(i));
     const double received = bytes * passes;
     k.received_bytes += received;
-    if (n.kind == tile::NodeKind::load && kernel::find_work(of.kernel, in_parts)) bytes /= of.kernel.ranks;
+    if (n.kind == tile::NodeKind::load && kernel::find_work(of.kernel, in_parts)) bytes /= of.kernel.cluster;
     double halves = 1, merged = 0;        // bytes of half lines, as a fraction of those of sectors
     if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
       const double row = std::min(run, double(kernel::span_bytes));
@@ -380,7 +380,7 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.matmuls = static_cast<int>(std::ranges::count(p.nodes, tile::NodeKind::matmul, &tile::Node::kind));
   k.chained = kernel::find_work(of.kernel, [](const kernel::Work& w) { return w.matmul.chained(); });
   k.stalls = k.warp_specialized && !k.chained;
-  k.multicasts = of.kernel.ranks > 1 && !of.kernel.split_k;
+  k.multicasts = of.kernel.cluster > 1 && !of.kernel.split_k;
   k.blocks_each = kernel::blocks_together(of.kernel, of.target, static_cast<std::int64_t>(of.threads));
   count_memory(of, made_here, k);
   count_executed(of, detail, k);

@@ -234,7 +234,7 @@ class Prediction {
           [&](const kernel::Release& of) {
             const bool exchange = kernel::is_exchange(plan_.channels[of.channel]);
             counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
-                blocks_ * agent.warps * (exchange ? plan_.ranks - 1 : kernel::ranks_of(plan_, of.channel));
+                blocks_ * agent.warps * (exchange ? plan_.cluster - 1 : kernel::cluster_of(plan_, of.channel));
           },
           [&](const kernel::Drain& of) {
             counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages;
@@ -300,7 +300,7 @@ class Prediction {
       else if (kernel::as<kernel::Barrier>(step))
         barriers += blocks_;
       else if (kernel::as<kernel::ClusterBarrier>(step))
-        counts_[Counter::cluster_barrier] += blocks_ / plan_.ranks;
+        counts_[Counter::cluster_barrier] += blocks_ / plan_.cluster;
     return barriers;
   }
 
@@ -351,9 +351,9 @@ class Prediction {
     const bool load = t.kind == kernel::WorkKind::copy_in;
     const auto [in, all] = kernel::tiles_in(kernel::slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
-    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * kernel::boxes_of_rank(plan_, t);
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * kernel::boxes_of_block(plan_, t);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
-        blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.ranks);
+        blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.cluster);
   }
 
   const kernel::Kernel& plan_;

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "fuse/separate.hpp"
+#include "graph/collective.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "rewrite/rewrite.hpp"
 #include "run/driver.hpp"
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
@@ -180,8 +182,12 @@ constexpr Pass all[] = {
 
 }  // namespace
 
+/// Says what to do with a graph over ranks, which is more than one program.
+constexpr std::string_view one_program = "`zellige run` runs it, as programs between its collectives";
+
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
                       const std::optional<toolchain::Cache>& cache) {
+  graph::refuse_collectives(g, one_program);
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
@@ -189,7 +195,9 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
     declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::TilingPolicy::given;
   PlanCache kept(cache, target);
   if (!o.fuse) {
-    fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
+    // Operators that no output needs have no kernel. Tilings that are declared name operators by number.
+    const graph::KernelGraph needed = declared ? g : rewrite::live(g);
+    fuse::Optimized as_given{.graph = fuse::separate(needed, target, kept.costs(), declared)};
     kept.keep();
     return as_given;
   }
@@ -260,6 +268,7 @@ PassState run_passes(std::span<const Pass> some, PassState s, const std::optiona
 
 emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,
                                const plan::PlanOptions& options) {
+  graph::refuse_collectives(graph, one_program);
   kernel::Rejections rejected;
   const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
   return run_passes({tile, std::end(all)},

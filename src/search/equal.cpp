@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "graph/collective.hpp"
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
@@ -355,6 +356,8 @@ std::vector<Shown> shown(const KernelGraph& g, const std::vector<reference::Arra
 }
 
 Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options) {
+  for (const KernelGraph* g : {&a, &b})
+    graph::refuse_collectives(*g, "compare the graph that unsharded() makes of it, as `zellige equal --shard` does");
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed =
       options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;

@@ -9,9 +9,9 @@
 
 namespace zellige::selection {
 
-/// Splits K of a kernel's matmul over `ranks` blocks: sets Kernel::split_k, ranks and Work::part, and adds a buffer and two
+/// Splits K of a kernel's matmul over the `cluster` blocks of a cluster: sets Kernel::split_k, cluster and Work::part, and adds a buffer and two
 /// tasks for the exchange of partial results. Returns false, without splitting, unless the kernel is one matmul on
 /// warpgroups, followed by elementwise work and TMA stores of tiles whose columns can be divided between the blocks.
-bool split_k(kernel::Kernel&, Tasks&, int ranks);
+bool split_k(kernel::Kernel&, Tasks&, int cluster);
 
 }  // namespace zellige::selection

@@ -36,15 +36,15 @@ tile::Interval divided_alone(const tile::TileView& v, const tile::TileProgram& p
 /// Returns the indices along the grid's axes of the first output tile of block number `block` of the launch.
 std::array<std::int64_t, 3> first_tile(const kernel::Kernel& kernel, const TileSchedule& walk, std::int64_t block) {
   const graph::Dim3& grid = kernel.program.grid;
-  const std::int64_t ranks = kernel.ranks / kernel.parts_of_loop();  // blocks of a cluster with different tiles
-  std::int64_t tile = block / kernel.ranks;
+  const std::int64_t rows_each = kernel.cluster / kernel.parts_of_loop();  // blocks of a cluster with different tiles
+  std::int64_t tile = block / kernel.cluster;
   std::array<std::int64_t, 3> at{};
   if (walk.rows > 0) {
     const auto number = [](std::int64_t n) { return static_cast<int>(n); };
-    const TileOrder order{number(walk.rows / ranks), number(walk.columns),
-                          number(std::max<std::int64_t>(1, walk.group / ranks))};
+    const TileOrder order{number(walk.rows / rows_each), number(walk.columns),
+                          number(std::max<std::int64_t>(1, walk.group / rows_each))};
     const TileOrder::Place place = order(number(tile));
-    const std::int64_t row = place.row * ranks + block % ranks;
+    const std::int64_t row = place.row * rows_each + block % rows_each;
     at[walk.column_axis] = place.column;
     at[walk.row_axis] = walk.row_axis == walk.column_axis ? row * walk.columns + place.column : row;
     return at;
@@ -105,7 +105,7 @@ double shared_by_neighbours(const kernel::Kernel& kernel, const TileSchedule& wa
 bool passes_once(const kernel::Kernel& kernel, const kernel::Step& copy) {
   if (copy.global != kernel::Global::constants) return false;
   const tile::TileProgram& p = kernel.program;
-  return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? kernel.ranks : 1);
+  return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? kernel.cluster : 1);
 }
 
 }  // namespace zellige::selection

@@ -259,22 +259,22 @@ int accumulators_to_keep_in(const Selection& selected, const tile::Sections& sec
 }
 
 bool share_by_pairs(kernel::Kernel& kernel, Tasks& tasks, const target::Target& target) {
-  constexpr int ranks = 2;
+  constexpr int blocks = 2;
   const auto asynchronous = [](const Task& t) { return t.matmul.asynchronous(); };
   const auto first = std::ranges::find_if(tasks, asynchronous);
   if (first == tasks.end()) return false;
   const TileSchedule walk = tile_schedule(kernel, &*first);
-  if (walk.rows < ranks || walk.rows % ranks != 0) return false;
+  if (walk.rows < blocks || walk.rows % blocks != 0) return false;
   for (const Task& product : tasks) {
     if (!asynchronous(product)) continue;
     if (product.matmul.batch > 1) return false;
     const int operand = kernel.program.nodes[product.node].in[1];
     const kernel::SmemTensor& b = kernel.tensors[kernel.tensor_of(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
-    // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
-    const bool spans = b.boxes() % ranks == 0;
-    if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
+    // True if each block of the cluster gets whole spans of the tile (128 bytes of every row). If
+    // there is only one span, each block gets half of its rows. Both divisions give contiguous parts.
+    const bool spans = b.boxes() % blocks == 0;
+    if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (blocks * 8) != 0)) return false;
     const Instruction* row = target::find_tma(target, kernel::Space::gmem, kernel::Space::dsmem, b.padded.size());
     if (!row) return false;
     for (Task& t : tasks)

@@ -97,15 +97,15 @@ void check_modes(const Kernel& k, const SmemTensor& b) {
       reject(k, "{} has a layout whose mode {} is no mode of {} elements", b.name, d, b.padded[d]);
 }
 
-/// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
+/// Rejects what blocks of a cluster send each other unless there is room for the accumulators of all other blocks.
 void check_exchanged(const Kernel& k, const SmemTensor& b) {
   const Work* sends = kernel::find_work(k, [](const Work& w) { return w.kind == WorkKind::to_cluster; });
   if (!sends) reject(k, "{} holds no value, and no rank sends another one what it has", b.name);
   const Context& c = k.layout_of(*sends);
-  const std::int64_t bytes = (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(DType::f32);
+  const std::int64_t bytes = (k.cluster - 1) * (c.values() / k.cluster) * c.threads() * graph::whole_bytes(DType::f32);
   if (b.dtype != DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
-    reject(k, "{} has {} bytes of {}; what {} ranks send each other takes {} of f32", b.name, b.stage_bytes(),
-           graph::name(b.dtype), k.ranks, bytes);
+    reject(k, "{} has {} bytes of {}; what {} blocks send each other takes {} of f32", b.name, b.stage_bytes(),
+           graph::name(b.dtype), k.cluster, bytes);
 }
 
 void check(const Kernel& k, const SmemTensor& b) {

@@ -26,11 +26,11 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
   }
 }
 
-/// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
+/// Throws Rejected if blocks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
 /// fills what lies beyond a tensor.
-void check_ranks(const Kernel& kernel, const TilePrograms& program) {
+void check_cluster(const Kernel& kernel, const TilePrograms& program) {
   const TileProgram& p = kernel.program;
-  const std::int64_t run = kernel.iterations_per_rank() * kernel.parts_of_loop();
+  const std::int64_t run = kernel.iterations_per_block() * kernel.parts_of_loop();
   if (run == p.loop) return;
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
@@ -41,9 +41,9 @@ void check_ranks(const Kernel& kernel, const TilePrograms& program) {
       if (n.kind == NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
         continue;
       reject(p,
-             "{} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
+             "{} blocks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
              "zeros there",
-             kernel.ranks, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
+             kernel.cluster, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
     }
   }
 }
@@ -137,17 +137,19 @@ void check_reach(const TileProgram& p, const Node& n, const Intervals& all, cons
 void check_blocks(const Kernel& k) {
   const TileProgram& p = k.program;
   const std::int64_t tiles = p.grid.count() * k.parts_of_loop();
-  if (k.split_k && k.ranks == 1) reject(k, "is split_k and has 1 rank; the loop is divided between 2 at least");
+  if (k.split_k && k.cluster == 1)
+    reject(k, "is split_k and has clusters of 1 block; the loop is divided between 2 at least");
   if (k.blocks == 0) {
-    if (p.grid.x % k.ranks != 0)
-      reject(p, "has {} blocks along x; clusters of {} do not divide them", p.grid.x, k.ranks);
-    if (k.ranks > 1 && kernel::find_work(k, [](const Work&) { return true; }))
-      reject(p, "has {} ranks, and blocks of one tile each; ranks share tiles of blocks", k.ranks);
+    if (p.grid.x % k.cluster != 0)
+      reject(p, "has {} blocks along x; clusters of {} do not divide them", p.grid.x, k.cluster);
+    if (k.cluster > 1 && kernel::find_work(k, [](const Work&) { return true; }))
+      reject(p, "has clusters of {} blocks, and blocks of one tile each; persistent blocks alone share tiles",
+             k.cluster);
     return;
   }
-  if (k.blocks % k.ranks != 0 || k.blocks > tiles)
+  if (k.blocks % k.cluster != 0 || k.blocks > tiles)
     reject(p, "{} blocks in clusters of {} take {} tiles; blocks are whole clusters, and at most one for each tile",
-           k.blocks, k.ranks, tiles);
+           k.blocks, k.cluster, tiles);
   const std::int64_t each = tile::ceil_div(tiles, k.blocks);
   for (const Agent& agent : k.agents) {
     int loops = 0;
@@ -157,17 +159,17 @@ void check_blocks(const Kernel& k) {
       if (++loops > 1 || at.depth > 0)
         reject(p, "{} has a loop over tiles in {} after another, or in one", agent.name,
                kernel::describe(step, at.index));
-      if (loop->from != 0 || loop->trip_count != each || loop->each != k.iterations_per_rank())
+      if (loop->from != 0 || loop->trip_count != each || loop->each != k.iterations_per_block())
         reject(p, "{} takes tiles {} to {} of {} iterations each; {} blocks take {} of {} iterations", agent.name,
-               loop->from, loop->trip_count, loop->each, k.blocks, each, k.iterations_per_rank());
+               loop->from, loop->trip_count, loop->each, k.blocks, each, k.iterations_per_block());
     });
     if (loops == 0) reject(p, "{} blocks take several tiles, and {} has no loop over them", k.blocks, agent.name);
   }
-  const std::int64_t ranks = k.ranks / k.parts_of_loop();
-  if (ranks == 1) return;
+  const std::int64_t rows = k.cluster / k.parts_of_loop();  // blocks of a cluster with different tiles
+  if (rows == 1) return;
   const selection::TileSchedule order = selection::tile_schedule(k);
-  if (order.rows % ranks != 0 || order.rows == 0)
-    reject(p, "{} ranks take rows of tiles, of which there are {}", ranks, order.rows);
+  if (order.rows % rows != 0 || order.rows == 0)
+    reject(p, "{} blocks of a cluster take rows of tiles, of which there are {}", rows, order.rows);
 }
 
 }  // namespace
@@ -182,7 +184,7 @@ void verify_coverage(const Kernel& k, const TilePrograms& program) {
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);
   }
   if (!program.sizes.empty()) check_sizes(k, program);
-  check_ranks(k, program);
+  check_cluster(k, program);
   check_blocks(k);
 }
 

@@ -76,7 +76,7 @@ class RoleIterations {
     const WorkOfNode what{w.kind, w.node};
     check_slices(w, slices);
     if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
-    const std::int64_t n = k_.iterations_per_rank();
+    const std::int64_t n = k_.iterations_per_block();
     const int guard_lag = kernel::guard_lag_of(step);
     if (kernel::section_of(w, sections_) != Section::inside) {
       if (over || guard_lag > 0)
@@ -131,7 +131,7 @@ class RoleIterations {
   void check_bounds(const std::vector<Step>& list, std::size_t at) const {
     const Loop& loop = *as<Loop>(list[at]);
     const std::optional<kernel::MaskedLoopBounds>& of = k_.loop_bounds;
-    const std::int64_t n = k_.iterations_per_rank();
+    const std::int64_t n = k_.iterations_per_block();
     const bool one = loop.trip_count == loop.from + 1 && (loop.from == 0 || loop.from == n) && n > 1;
     if (loop.bounded != (of.has_value() && !(one && !loop.bounded)))
       reject(k_, "{} has a loop from {} to {} whose bounds {} on a mask; {}", agent_.name, loop.from, loop.trip_count,
@@ -163,7 +163,7 @@ class RoleIterations {
   /// Rejects a work unless the ranges have each iteration once.
   void check_once(std::span<const Done> sorted) const {
     const WorkOfNode& what = sorted.front().what;
-    const std::int64_t n = k_.iterations_per_rank();
+    const std::int64_t n = k_.iterations_per_block();
     std::int64_t next = 0;
     for (const Done& r : sorted) {
       if (r.from >= r.to) continue;
@@ -181,7 +181,7 @@ class RoleIterations {
   }
   [[noreturn]] void missing(const WorkOfNode& what, std::int64_t iteration) const {
     reject(k_, "no step does {} in iteration {} of {}; each iteration once", text(what), iteration,
-           k_.iterations_per_rank());
+           k_.iterations_per_block());
   }
   const Kernel& k_;
   const Agent& agent_;
@@ -216,7 +216,7 @@ void check_updated(const Kernel& k) {
       if (!first) first = &s;
       return first->work.kind != kind;
     });
-    if (!first) reject(p, "%{} is carried over {} iterations, and no step updates it", i, k.iterations_per_rank());
+    if (!first) reject(p, "%{} is carried over {} iterations, and no step updates it", i, k.iterations_per_block());
     if (other) reject(p, first->work, "and {} update one state; one does", describe(other->work));
   }
 }

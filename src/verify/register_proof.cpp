@@ -123,14 +123,14 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   });
 }
 
-void RegisterProof::in_columns(const Work& t, int ranks) const {
+void RegisterProof::in_columns(const Work& t, int blocks) const {
   const EvaluatedLayout layout(context(t));
-  const std::int64_t columns = context(t).domain.back() / ranks;
+  const std::int64_t columns = context(t).domain.back() / blocks;
   kernel::for_each(layout, [&](int thread, int value, const Shape& at) {
-    const int rank = value / (layout.values() / ranks);
-    if (at.empty() || at.back() / columns == rank) return;
-    reject(p_, "value {} of thread {} is {} of %{}, which rank {} stores; {} adds it up on rank {}", value, thread,
-           to_string(at), t.node, at.back() / columns, describe(t), rank);
+    const int block = value / (layout.values() / blocks);
+    if (at.empty() || at.back() / columns == block) return;
+    reject(p_, "value {} of thread {} is {} of %{}, which block {} stores; {} adds it up on block {}", value, thread,
+           to_string(at), t.node, at.back() / columns, describe(t), block);
   });
 }
 

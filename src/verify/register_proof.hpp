@@ -31,9 +31,9 @@ class RegisterProof {
   /// `reader` reads both from registers.
   void in_pairs(const Work& writer, const Work& reader, int x);
 
-  /// Proves that work t, which adds the partial results of `ranks` blocks to its accumulators, adds the part of each rank
-  /// to the columns that this rank stores: of each thread's values the first part lies in the first columns, and so on.
-  void in_columns(const Work& t, int ranks) const;
+  /// Proves that work t, which adds the partial results of `blocks` blocks to its accumulators, adds the part of each block
+  /// to the columns that this block stores: of each thread's values the first part lies in the first columns, and so on.
+  void in_columns(const Work& t, int blocks) const;
 
   /// Proves that the warps store what work t has in registers by the work's instruction, stmatrix: the threads' values
   /// are, in order, the elements of rows that are adjacent in the work's buffer.

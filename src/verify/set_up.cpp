@@ -9,7 +9,7 @@ namespace {
 /// that a stage may be filled again: one per warp of the consumers. If the blocks of a cluster exchange partial results
 /// through the channel, it is one per producer warp of all other blocks.
 int arrivals(const Kernel& s, const Channel& c) {
-  if (kernel::is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
+  if (kernel::is_exchange(c)) return (s.cluster - 1) * s.agents[c.producer].warps;
   int warps = 0;
   for (int consumer : c.consumers) warps += s.agents[consumer].warps;
   return warps;
@@ -36,13 +36,13 @@ void set_up(Kernel& s) {
     const Channel& channel = s.channels[c];
     if (kernel::barrier_bytes(channel) == 0) continue;
     s.setup.push_back({.is = MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
-    if (kernel::ranks_of(s, c) == 1) continue;
+    if (kernel::cluster_of(s, c) == 1) continue;
     s.agents[channel.producer].steps.push_back({.is = Drain{c}});
     s.teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
   }
   if (!s.setup.empty()) {
     s.setup.push_back({.is = FenceInit{}});
-    s.setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+    s.setup.push_back({.is = s.cluster > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
   }
   count_threads(s);
 }

@@ -13,7 +13,7 @@ namespace zellige::verify {
 /// The values in the stages of a kernel's tensors. Steps that do no work have none.
 class StagedValues {
  public:
-  /// `whole` is the kernel of one rank, which must outlive the object; `lines` are the events of the flat schedule of all.
+  /// `whole` is the kernel of one block, which must outlive the object; `lines` are the events of the flat schedule of all.
   StagedValues(const Kernel& whole, const Kernel& flat);
 
   /// Throws Rejected unless the last write of the cell of `read` left the value that the read needs.

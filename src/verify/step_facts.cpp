@@ -42,10 +42,10 @@ class Facts {
       reject(k_, w_, "is a step of the kind {}; what it does is {}", kernel::name(step_), right);
     if (const Compute* compute = as<Compute>(step_);
         compute && compute->to_cluster != (w_.kind == WorkKind::to_cluster))
-      reject(k_, w_, "{} to_cluster; what is sent to other ranks alone is so",
+      reject(k_, w_, "{} to_cluster; what is sent to other blocks alone is so",
              compute->to_cluster ? "says" : "does not say");
     if (const Copy* copy = as<Copy>(step_); copy && copy->multicast != (w_.kind == WorkKind::copy_in && w_.part >= 0))
-      reject(k_, w_, "{} multicast; a load of a rank's part alone is so", copy->multicast ? "says" : "does not say");
+      reject(k_, w_, "{} multicast; a load of a block's part alone is so", copy->multicast ? "says" : "does not say");
     if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != w_.matmul.chained())
       reject(k_, w_, "{} pipelined; a product whose A is in registers alone is so",
              mma->pipelined ? "says" : "does not say");
@@ -155,28 +155,29 @@ class Facts {
   void part() const {
     if (w_.part < 0) {
       if (k_.split_k && w_.kind == WorkKind::to_global)
-        reject(k_, w_, "stores all columns, of which this rank has a part");
+        reject(k_, w_, "stores all columns, of which this block has a part");
       return;
     }
     const bool stores = w_.kind == WorkKind::to_global;
     const int last = static_cast<int>(n_.shape.size()) - 1;
-    if (k_.ranks == 1 || (stores ? !k_.split_k : w_.kind != WorkKind::copy_in || k_.split_k) || w_.part > last)
-      reject(k_, w_, "copies a rank's part of its tile; {} ranks {} tiles", k_.ranks, k_.split_k ? "add up" : "share");
-    if (!w_.copy.by_tensor_map()) reject(k_, w_, "copies a rank's part of its tile by other than TMA");
+    if (k_.cluster == 1 || (stores ? !k_.split_k : w_.kind != WorkKind::copy_in || k_.split_k) || w_.part > last)
+      reject(k_, w_, "copies a block's part of its tile; {} blocks {} tiles", k_.cluster,
+             k_.split_k ? "add up" : "share");
+    if (!w_.copy.by_tensor_map()) reject(k_, w_, "copies a block's part of its tile by other than TMA");
     if (stores) return;
     const SmemTensor& b = k_.tensors[w_.tensor];
-    const bool spans = b.boxes() % k_.ranks == 0;
+    const bool spans = b.boxes() % k_.cluster == 0;
     if (spans ? w_.part != b.inner
               : w_.part != last || b.inner == last || b.boxes() != 1 ||
-                    b.padded[last] % (std::int64_t{k_.ranks} * 8) != 0)
-      reject(k_, w_, "loads each rank's part along dimension {}; those of {} are along another", w_.part, b.name);
+                    b.padded[last] % (std::int64_t{k_.cluster} * 8) != 0)
+      reject(k_, w_, "loads each block's part along dimension {}; those of {} are along another", w_.part, b.name);
     const selection::TileSchedule order = selection::tile_schedule(k_);
     for (int d = 0; d < n_.view.rank(); ++d) {
       const Interval along = n_.view.along(d, k_.program);
       if (along.axis() < 0) continue;
       const bool column = along.axis() == order.column_axis &&
                           (order.row_axis != order.column_axis || order.columns % (along.run() * along.tiles()) == 0);
-      if (!column) reject(k_, w_, "is loaded for all ranks, whose tiles of it differ along dimension {}", d);
+      if (!column) reject(k_, w_, "is loaded for all blocks, whose tiles of it differ along dimension {}", d);
     }
   }
 

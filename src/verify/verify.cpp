@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 
+#include "verify/cluster.hpp"
 #include "verify/proofs.hpp"
-#include "verify/ranks.hpp"
 #include "verify/rejected.hpp"
 #include "verify/staged_values.hpp"
 
@@ -202,13 +202,13 @@ void release(State& s, int a, const StepEvent& e, const Release& of) {
 
 /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
 void check_barrier_threads(const State& s, int a, const StepEvent& e, const Barrier& at) {
-  if (at.id % barriers_per_rank == 0) return;
+  if (at.id % barriers_per_block == 0) return;
   int threads = 0;
   for (std::size_t b = 0; b < s.agents.size(); ++b)
     if (s.agents[b].barriers.contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
   if (threads == at.threads) return;
   reject(s.kernel, "{} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
-         s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads, threads);
+         s.kernel.agents[a].name, at.id % barriers_per_block, describe(e), at.threads, threads, threads);
 }
 
 /// Executes barrier step `e` of warp role `a`, which waits unless it is a bar.arrive. Returns false if the warp
@@ -308,7 +308,7 @@ void check_end(const State& s) {
 /// one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a step.
 class Simulation {
  public:
-  /// Requires the flat schedule of all ranks (ranks.hpp), and the kernel of one of them.
+  /// Requires the flat schedule of all blocks of a cluster (cluster.hpp), and the kernel of one of them.
   Simulation(const Kernel& k, const Kernel& whole) : s(initial_state(k)), values(whole, k) {}
 
   /// Executes all warp roles: one after another, each until it must wait, and again until none makes progress. Throws
@@ -441,10 +441,10 @@ class Simulation {
 void verify(const Kernel& kernel, const target::Target& target) {
   check_structure(kernel);
   check_limits(kernel, target);
-  if (kernel.ranks == 1)
+  if (kernel.cluster == 1)
     Simulation(kernel, kernel).run();
   else
-    Simulation(all_ranks(kernel), kernel).run();
+    Simulation(flat_cluster(kernel), kernel).run();
   check_other_arrivals(kernel);
 }
 

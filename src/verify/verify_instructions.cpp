@@ -139,9 +139,9 @@ void check_tensor_map(const Kernel& k, const TilePrograms& program, const Work& 
     reject(k, w, "copies {} {} by TMA between {} and {} {} of {}", graph::name(n.dtype), to_string(n.shape),
            tensor.name, graph::name(b.dtype), to_string(b.shape), b.name);
   if (w.part >= static_cast<int>(n.shape.size()) ||
-      (w.part >= 0 && (w.part == b.inner ? b.boxes() : n.shape[w.part]) % k.ranks != 0))
-    reject(k, w, "is divided along dimension {} of {}, which {} ranks do not divide", w.part, to_string(n.shape),
-           k.ranks);
+      (w.part >= 0 && (w.part == b.inner ? b.boxes() : n.shape[w.part]) % k.cluster != 0))
+    reject(k, w, "is divided along dimension {} of {}, which {} blocks do not divide", w.part, to_string(n.shape),
+           k.cluster);
   const kernel::TensorMap map = kernel::tensor_map(k, program, w.node);
   const auto encoded = described(map, tensor.name);
   if (!encoded) reject(k, w, "is by TMA, which copies no {}", graph::name(map.dtype));

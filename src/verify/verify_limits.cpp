@@ -8,7 +8,7 @@
 namespace zellige::verify {
 namespace {
 
-constexpr int max_ranks = 8;                               // blocks per cluster
+constexpr int max_cluster = 8;                             // blocks per cluster
 constexpr int named_barriers = 16;                         // number of hardware barriers; barrier 0 is __syncthreads
 constexpr int tma_alignment = 128;                         // bytes
 constexpr int warp = target::warp_threads, warpgroup = 4;  // threads per warp, warps per warpgroup
@@ -63,11 +63,11 @@ void check_channels(const Kernel& s) {
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       reject(s, "channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", c.name, c.tensor,
              tensors);
-    if (kernel::is_exchange(c) && (s.ranks == 1 || c.stages != 1))
-      reject(
-          s,
-          "channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of them at least",
-          c.name, c.stages, s.ranks);
+    if (kernel::is_exchange(c) && (s.cluster == 1 || c.stages != 1))
+      reject(s,
+             "channel {} has stages {} and cluster {}; what blocks send each other takes one stage, and 2 of them at "
+             "least",
+             c.name, c.stages, s.cluster);
     if (c.by == Synchronisation::mbarrier_bytes && kernel::consumes(c, c.producer))
       reject(s, "channel {} has {} as producer and as consumer; mbarriers join two agents", c.name,
              s.agents[c.producer].name);
@@ -195,8 +195,8 @@ void check_memory(const Kernel& s, const target::Target& t) {
 /// Throws DoesNotFit if the target does not support the schedule's number of blocks per cluster or of threads
 /// per block. Throws Rejected unless the warp roles together have all warps of the block.
 void check_threads(const Kernel& s, const target::Target& t) {
-  if (s.ranks > 1 && t.compute_capability < 90)
-    does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", s.name(), s.ranks, t.name);
+  if (s.cluster > 1 && t.compute_capability < 90)
+    does_not_fit("{}: has clusters of {} blocks; {} has no clusters, they need sm_90a", s.name(), s.cluster, t.name);
   if (s.threads < warp || s.threads > t.threads_per_block)
     does_not_fit("{}: has {} threads; a block on {} has {} to {}", s.name(), s.threads, t.name, warp,
                  t.threads_per_block);
@@ -325,10 +325,10 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Rejects an invalid number of ranks, and multicast loads and exchanges whose tensors do not divide among the ranks.
-static void check_ranks(const Kernel& s) {
-  if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
-    reject(s, "has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.ranks, max_ranks);
+/// Rejects an invalid number of blocks, and multicast loads and exchanges whose tensors do not divide among the blocks.
+static void check_cluster(const Kernel& s) {
+  if (s.cluster < 1 || s.cluster > max_cluster || (s.cluster & (s.cluster - 1)) != 0)
+    reject(s, "has clusters of {} blocks; a cluster has 1, 2, 4 or {} blocks", s.cluster, max_cluster);
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const StepPosition& p) {
       const Rejection wrong{s.name(), a, step, p.index};
@@ -336,16 +336,17 @@ static void check_ranks(const Kernel& s) {
       if (compute && compute->to_cluster &&
           (step.writes.size() != 1 || kernel::exchange_of(s, step.writes[0].tensor) < 0))
         wrong(
-            "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that carries the one "
+            "writes to the other blocks through no channel of theirs; name one by mbarrier_cluster that carries the "
+            "one "
             "tensor");
       if (const Copy* copy = as<Copy>(step); !copy || !copy->multicast) return;
-      if (s.ranks == 1) wrong("is multicast to one rank; a schedule of at least 2 has such");
+      if (s.cluster == 1) wrong("is multicast to one block; a schedule of at least 2 has such");
       if (!is_tma_load(s, step)) wrong("is multicast and a copy that no mbarrier counts; only TMA loads are");
       for (const Access& w : step.writes) {
         const SmemTensor& t = s.tensors[w.tensor];
-        if (t.bytes() / t.stages % (s.ranks * tma_alignment) != 0)
+        if (t.bytes() / t.stages % (s.cluster * tma_alignment) != 0)
           wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}", t.name,
-                s.ranks, t.bytes() / t.stages, tma_alignment);
+                s.cluster, t.bytes() / t.stages, tma_alignment);
       }
     });
 }
@@ -364,7 +365,7 @@ static void check_setup(const Kernel& s) {
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
     const auto of_channel = [&](const Step& x) { return kernel::channel_of(x) == c; };
-    const bool has = kernel::barrier_bytes(channel) > 0, shared = kernel::ranks_of(s, c) > 1;
+    const bool has = kernel::barrier_bytes(channel) > 0, shared = kernel::cluster_of(s, c) > 1;
     if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
       reject(s, "setup initialises the mbarriers of channel {} {} times; it {}", channel.name, times,
              has ? "must once" : "has none");
@@ -380,12 +381,12 @@ static void check_setup(const Kernel& s) {
       if (times == must && drains == must) continue;
       reject(s, "agent {} drains channel {} {} times{}; {}", a.name, channel.name, times,
              times == 1 && must ? ", not as its last step of it" : "",
-             must ? "its producer must once, last, since other ranks arrive at its barriers"
+             must ? "its producer must once, last, since other blocks arrive at its barriers"
                   : "only the producer of a channel that is multicast does");
     }
   }
   if (!setup.empty())
-    setup.push_back({.is = FenceInit{}}), setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+    setup.push_back({.is = FenceInit{}}), setup.push_back({.is = s.cluster > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
   const auto expect = [&](const char* title, const std::vector<Step>& steps, const std::vector<Step>& right) {
     if (kinds(steps) != kinds(right)) reject(s, "{} is {}; it must be {}", title, kinds(steps), kinds(right));
   };
@@ -411,11 +412,12 @@ void check_other_arrivals(const Kernel& s) {
              "the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; its "
              "consumers have {} warps: initialise them for that number",
              channel.name, expected, consuming);
-    if (const int arriving = (s.ranks - 1) * releasing; kernel::is_exchange(channel) && expected != arriving)
-      reject(s,
-             "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; initialise "
-             "it for that number",
-             channel.name, expected, arriving, releasing, s.ranks - 1);
+    if (const int arriving = (s.cluster - 1) * releasing; kernel::is_exchange(channel) && expected != arriving)
+      reject(
+          s,
+          "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other blocks; initialise "
+          "it for that number",
+          channel.name, expected, arriving, releasing, s.cluster - 1);
   }
 }
 
@@ -424,7 +426,7 @@ void check_structure(const Kernel& s) {
   check_tensors(s);
   check_channels(s);
   for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, static_cast<int>(i));
-  check_ranks(s);
+  check_cluster(s);
   check_setup(s);
 }
 

@@ -15,7 +15,7 @@ void check_structure(const Kernel&);
 void check_limits(const Kernel&, const target::Target&);
 
 /// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges between
-/// ranks, at which each rank arrives once, and those of channels that are never released. verify() itself counts the
+/// blocks, at which each block arrives once, and those of channels that are never released. verify() itself counts the
 /// arrivals at all other mbarriers.
 void check_other_arrivals(const Kernel&);
 

@@ -42,7 +42,7 @@ struct RegisterFlow {
   std::map<int, RegisterValue> accumulators, sums;  // by node
   LeftByIteration now, before;                      // of this iteration, and of the preceding one
   std::set<int> updated;                            // states updated in this iteration
-  bool whole = false;                               // the accumulators include the other ranks' parts of K
+  bool whole = false;                               // the accumulators include the other blocks' parts of K
 };
 
 /// The asynchronous products (wgmma) of one warp role that may be in flight.
@@ -165,7 +165,7 @@ struct OperandProof {
     const Node& n = f.p.nodes[x];
     if (f.kernel.split_k && n.carried && section == Section::after && !f.whole)
       reject(f.kernel, step.work, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
-             f.kernel.ranks == 2 ? "rank" : "ranks");
+             f.kernel.cluster == 2 ? "block" : "blocks");
     // A load that another work holds in registers is read from there.
     const bool in_registers = f.kernel.rmem_of(x) >= 0 && step.work.node != x;
     if (f.kernel.in_place(x) && !in_registers) return;
@@ -259,17 +259,17 @@ void check_stored(RegisterFlow& f, OperandProof& operands, const Work& t) {
     reject(f.kernel, t, "stores {} partial results into {}, which has room for {}", parts, b.name, b.partials);
 }
 
-/// Rejects a store by the ranks of a cluster unless the part of each is the columns whose partial results it adds up.
+/// Rejects a store by the blocks of a cluster unless the part of each is the columns whose partial results it adds up.
 void check_columns(const Kernel& kernel, const Work& t) {
   if (t.part < 0)
-    reject(kernel, t, "stores all columns of a tile of which this rank has partial results of its own part");
+    reject(kernel, t, "stores all columns of a tile of which this block has partial results of its own part");
   const Shape& shape = kernel.program.nodes[t.node].shape;
   const int last = static_cast<int>(shape.size()) - 1;
   const SmemTensor* b = t.tensor < 0 ? nullptr : &kernel.tensors[t.tensor];
-  if (!b || t.part != last || shape[last] % kernel.ranks != 0 ||
-      (b->inner == last && kernel::boxes_of_rank(kernel, t) * b->box() * kernel.ranks != shape[last]))
-    reject(kernel, t, "stores parts of a tile that are not the {} columns of each of {} ranks",
-           shape[last] / kernel.ranks, kernel.ranks);
+  if (!b || t.part != last || shape[last] % kernel.cluster != 0 ||
+      (b->inner == last && kernel::boxes_of_block(kernel, t) * b->box() * kernel.cluster != shape[last]))
+    reject(kernel, t, "stores parts of a tile that are not the {} columns of each of {} blocks",
+           shape[last] / kernel.cluster, kernel.cluster);
 }
 
 /// Rejects work t, which adds up partial results across lanes, unless earlier work left them and each is added once.
@@ -335,7 +335,7 @@ void execute(RegisterFlow& f, const ProductsInFlight& products, Section section,
       operands.state(f.accumulators, t.node);
       if (t.kind == WorkKind::to_cluster) return;
       operands.buffer(step.reads.front().tensor, true);
-      f.proof.in_columns(t, f.kernel.ranks);
+      f.proof.in_columns(t, f.kernel.cluster);
       f.whole = true;
       return;
   }

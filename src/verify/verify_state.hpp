@@ -103,7 +103,7 @@ struct Round {
 
 /// The complete state.
 struct State {
-  const Kernel& kernel;                       // of all ranks (ranks.hpp)
+  const Kernel& kernel;                       // of all blocks (cluster.hpp)
   std::vector<std::vector<StepEvent>> lines;  // by agent: its events in order
   std::vector<AgentState> agents;
   std::vector<ChannelState> channels;

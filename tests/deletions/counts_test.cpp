@@ -121,7 +121,7 @@ void expect_proved(const kernel::Kernel& kernel, const std::string& where) {
       if (!init) continue;
       init->arrivals += by;
       const bool all = s.channels[init->channel].by == kernel::Synchronisation::mbarrier_bytes;
-      const int ranks = all ? kernel::ranks_of(s, init->channel) : 1;
+      const int ranks = all ? kernel::cluster_of(s, init->channel) : 1;
       expect_rejected(s, ranks * init->arrivals);
       init->arrivals -= by;
     }

@@ -182,7 +182,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
 TEST(Steps, ThatAreMissingAreSeen) {
   EXPECT_EQ(
       calls_of("  ring1.init(8);\n  fence_mbarrier_init();\n  named_barrier_sync(1, 256);\n  ring.wait(ring_at);\n"
-               "  wgmma_wait<1>();\n  const auto x = ring.tile(ring_at, 1);\n  exchange.release(rank);\n"),
+               "  wgmma_wait<1>();\n  const auto x = ring.tile(ring_at, 1);\n  exchange.release(block_rank);\n"),
       "ring1.init(8)\nfence_mbarrier_init()\nnamed_barrier_sync(1, 256)\nring.wait()\nwgmma_wait<1>()\n"
       "exchange.release()\n");
   EXPECT_EQ(calls_of("if (x) __syncthreads();"), "__syncthreads()\n");

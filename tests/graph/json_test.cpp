@@ -81,7 +81,7 @@ TEST(Json, EveryMugraphIsReadAsItIsWritten) {
 // Seeds of the fuzz target: who adds an operator adds it to them.
 TEST(Json, FuzzersStartFromEveryOperator) {
   std::set<OpKind> kernel, block;
-  for (const char* name : {"operators", "block_operators"}) {
+  for (const char* name : {"operators", "block_operators", "collectives"}) {
     const KernelGraph g = json::load(fmt::format("{}/tests/fuzz/seeds/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
     EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), name), name)), json::to_json(g)) << name;
     for (const KernelOp& op : g.ops) {

@@ -212,7 +212,7 @@ constexpr Flag flags[] = {
     {"kernel", "threads", "programmatic"},
     {"kernel", "loop", "same_launch"},
     {"gmem", ":", "constant"},
-    {"kernel", "threads", "ranks 2"},
+    {"kernel", "threads", "cluster 2"},
     {"copy", "through", "ahead 1"},
     {"work", "\"", "ahead 1"},
     {"channel", "of", "stages 2"},

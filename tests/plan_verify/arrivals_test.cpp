@@ -15,8 +15,8 @@ kernel::Kernel counted(kernel::Kernel s) {
 
 int last(const kernel::Kernel& s) { return static_cast<int>(s.channels.size()) - 1; }
 
-kernel::Kernel cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
-kernel::Kernel exchanging(int ranks) { return counted(split_k_matmul(12, ranks)); }
+kernel::Kernel cluster(int blocks) { return counted(cluster_matmul(12, blocks)); }
+kernel::Kernel exchanging(int blocks) { return counted(split_k_matmul(12, blocks)); }
 
 TEST(Arrivals, AreCountedAsTheyCome) {
   for (const kernel::Kernel& s :
@@ -28,7 +28,7 @@ TEST(Arrivals, AreCountedAsTheyCome) {
   }
   EXPECT_EQ(kernel::arrivals_of(counted(hopper_matmul(12)), 0), 8);
   EXPECT_EQ(kernel::arrivals_of(counted(ping_pong(12)), 0), 8);  // of two agents
-  EXPECT_EQ(kernel::arrivals_of(cluster(4), 0), 8);              // of each rank
+  EXPECT_EQ(kernel::arrivals_of(cluster(4), 0), 8);              // of each block
   EXPECT_EQ(kernel::arrivals_of(exchanging(4), last(exchanging(4))), 24);
 }
 

@@ -1,5 +1,5 @@
 // The proof that persistent blocks take each tile of the output once, against a run of all blocks in the order of tile_schedule():
-// random grids, numbers of blocks and ranks, with one number changed.
+// random grids, numbers of blocks and clusters, with one number changed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ kernel::Kernel persistent_product(Rng& rng) {
   const std::int64_t rows = rng.between(1, 9), columns = rng.between(1, 6);
   const bool one_axis = rng.chance(50);
   kernel::Kernel k{
-      .threads = 384, .ranks = static_cast<int>(std::int64_t{1} << rng.below(3)), .split_k = rng.chance(30)};
+      .threads = 384, .cluster = static_cast<int>(std::int64_t{1} << rng.below(3)), .split_k = rng.chance(30)};
   tile::TileProgram& p = k.program;
   p.name = "k", p.block = {128, 1, 1}, p.loop = 8;
   const int across = rng.chance(50) && !one_axis ? 1 : 0, down = one_axis ? 0 : 1 - across;
@@ -59,7 +59,7 @@ void take_tiles(kernel::Kernel& k) {
                      .k = 64};
   const kernel::Loop tiles{.kind = kernel::Loop::tiles,
                            .trip_count = tile::ceil_div(all, k.blocks),
-                           .each = k.iterations_per_rank(),
+                           .each = k.iterations_per_block(),
                            .body = {std::move(mma)}};
   k.agents = {{.name = "consumer", .warps = 4, .steps = {{.is = tiles}}}};
 }
@@ -70,23 +70,24 @@ bool once(const kernel::Kernel& k) {
   const graph::Dim3& grid = k.program.grid;
   const kernel::Loop& loop = *kernel::as<kernel::Loop>(k.agents[0].steps[0]);
   const selection::TileSchedule walk = selection::tile_schedule(k);
-  const std::int64_t ranks = k.ranks / k.parts_of_loop(), all = grid.count();
-  if (k.blocks % k.ranks != 0 || walk.rows % ranks != 0 || loop.from != 0 || loop.each != k.iterations_per_rank())
+  const std::int64_t rows_each = k.cluster / k.parts_of_loop(), all = grid.count();
+  if (k.blocks % k.cluster != 0 || walk.rows % rows_each != 0 || loop.from != 0 ||
+      loop.each != k.iterations_per_block())
     return false;
   std::vector<int> times(static_cast<std::size_t>(all), 0);
   std::int64_t max_taken = 0;
   for (std::int64_t block = 0; block < k.blocks; ++block) {
     std::int64_t taken = 0;
-    for (std::int64_t tile = block / k.ranks; taken == 0 || (loop.trip_count > 1 && tile < all / ranks);
-         tile += k.blocks / k.ranks) {
-      if (tile >= all / ranks && loop.trip_count > 1) break;
-      if (tile >= all / ranks) return false;
+    for (std::int64_t tile = block / k.cluster; taken == 0 || (loop.trip_count > 1 && tile < all / rows_each);
+         tile += k.blocks / k.cluster) {
+      if (tile >= all / rows_each && loop.trip_count > 1) break;
+      if (tile >= all / rows_each) return false;
       std::int64_t index = tile;
       if (walk.rows > 0) {
-        const TileOrder order{static_cast<int>(walk.rows / ranks), static_cast<int>(walk.columns),
-                              static_cast<int>(std::max<std::int64_t>(1, walk.group / ranks))};
+        const TileOrder order{static_cast<int>(walk.rows / rows_each), static_cast<int>(walk.columns),
+                              static_cast<int>(std::max<std::int64_t>(1, walk.group / rows_each))};
         const TileOrder::Place place = order(static_cast<int>(tile));
-        const std::int64_t row = place.row * ranks + (ranks > 1 ? block % k.ranks : 0), column = place.column;
+        const std::int64_t row = place.row * rows_each + (rows_each > 1 ? block % k.cluster : 0), column = place.column;
         index = walk.row_axis == walk.column_axis ? row * walk.columns + column
                 : walk.row_axis == 0              ? row + column * grid.x
                                                   : column + row * grid.x;
@@ -105,9 +106,9 @@ TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
   const tile::TilePrograms program{.tensors = {{.shape = {1000, 1000}}}};
   for (int i = 0, n = test::all_cases() ? 200'000 : 10'000; i < n && !HasFailure(); ++i) {
     kernel::Kernel k = persistent_product(rng);
-    k.split_k = k.split_k && k.ranks > 1;
+    k.split_k = k.split_k && k.cluster > 1;
     const std::int64_t all = k.program.grid.count() * k.parts_of_loop();
-    k.blocks = rng.between(1, std::max<std::int64_t>(all / k.ranks, 1)) * k.ranks;
+    k.blocks = rng.between(1, std::max<std::int64_t>(all / k.cluster, 1)) * k.cluster;
     take_tiles(k);
     kernel::Loop& loop = *kernel::as<kernel::Loop>(k.agents[0].steps[0]);
     if (rng.chance(50)) {
@@ -115,7 +116,7 @@ TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
       std::int64_t* const numbers[] = {&k.blocks, &loop.trip_count, &loop.from, &loop.each};
       std::int64_t& number = *numbers[rng.below(4)];
       number = std::max<std::int64_t>(number + by, &number == &loop.from ? 0 : 1);
-      if (rng.chance(20)) k.ranks *= 2;
+      if (rng.chance(20)) k.cluster *= 2;
     }
     std::string message;
     try {
@@ -125,8 +126,9 @@ TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
     }
     const bool is_right = once(k);
     EXPECT_EQ(message == "", is_right) << fmt::format(
-        "draw {}: grid ({},{},1) blocks {} ranks {}{}, {} to {} tiles of {}\n{}", i, k.program.grid.x, k.program.grid.y,
-        k.blocks, k.ranks, k.split_k ? " split_k" : "", loop.from, loop.trip_count, loop.each, message);
+        "draw {}: grid ({},{},1) blocks {} cluster {}{}, {} to {} tiles of {}\n{}", i, k.program.grid.x,
+        k.program.grid.y, k.blocks, k.cluster, k.split_k ? " split_k" : "", loop.from, loop.trip_count, loop.each,
+        message);
     (is_right ? right : wrong) += 1;
   }
   EXPECT_GT(right, 1000);

@@ -88,19 +88,19 @@ kernel::Kernel hopper_matmul(std::int64_t trip_count) {
   return s;
 }
 
-kernel::Kernel cluster_matmul(std::int64_t trip_count, int ranks) {
+kernel::Kernel cluster_matmul(std::int64_t trip_count, int blocks) {
   kernel::Kernel s = hopper_matmul(trip_count);
-  s.ranks = ranks;
+  s.cluster = blocks;
   for (kernel::Step& step : s.agents[0].steps)
     if (step.what == "load B") kernel::as<kernel::Copy>(step)->multicast = true;
   return s;
 }
 
-kernel::Kernel split_k_matmul(std::int64_t trip_count, int ranks) {
+kernel::Kernel split_k_matmul(std::int64_t trip_count, int blocks) {
   kernel::Kernel s = hopper_matmul(trip_count);
-  s.ranks = ranks;
+  s.cluster = blocks;
   const int partial = static_cast<int>(s.tensors.size()), exchanging = static_cast<int>(s.channels.size());
-  s.tensors.push_back(tensor("partial", 160 * 1024, (ranks - 1) * 16 * 1024));
+  s.tensors.push_back(tensor("partial", 160 * 1024, (blocks - 1) * 16 * 1024));
   s.channels.push_back({.name = "exchange",
                         .tensor = partial,
                         .producer = 1,

@@ -54,12 +54,12 @@ kernel::Kernel sm80_matmul(int stages, std::int64_t trip_count);
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
 kernel::Kernel hopper_matmul(std::int64_t trip_count);
 
-/// hopper_matmul over a cluster: all ranks share B, each loads a part of it.
-kernel::Kernel cluster_matmul(std::int64_t trip_count, int ranks = 2);
+/// hopper_matmul over a cluster: all blocks share B, each loads a part of it.
+kernel::Kernel cluster_matmul(std::int64_t trip_count, int blocks = 2);
 
-/// hopper_matmul with K split over a cluster: each rank sends the others their parts of its accumulators, and
+/// hopper_matmul with K split over a cluster: each block sends the others their parts of its accumulators, and
 /// adds what it receives.
-kernel::Kernel split_k_matmul(std::int64_t trip_count, int ranks = 2);
+kernel::Kernel split_k_matmul(std::int64_t trip_count, int blocks = 2);
 
 /// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
 kernel::Kernel ping_pong(std::int64_t trip_count);

@@ -79,7 +79,7 @@ def test_every_operator_of_the_library_is_here(refusal):
     sentence = refusal(lambda: zellige.compile(json.dumps(form)))
     known = re.search(r"known operators of the kernel level are (.*?)(;|$)", sentence)[1].replace(" and ", ", ").split(", ")
     # Written otherwise: gelu(approximate="tanh"), x * number; and what only a graph states.
-    elsewhere = {"gelu_tanh", "mul_scalar", "custom", "reduction"}
+    elsewhere = {"gelu_tanh", "mul_scalar", "custom", "reduction", "all_reduce_max", *zellige.ranks.COLLECTIVES}
     assert set(known) - elsewhere == set(operators.OPERATORS) - {"in_place"}
     rows = {"gather", "scatter", "slice_scatter", "in_place"}
     assert set(CASES) == set(operators.OPERATORS) - rows
@@ -94,7 +94,7 @@ def test_the_packages_stub_declares_every_name():
     assert len(names) == len(declared), "a name that occurs twice has the type of the first"
     # The layout's operations, but where an operator has the same name.
     of_layouts = set(re.findall(r"^def (\w+)\(", (folder / "layout.pyi").read_text(), re.M)) - {*operators.OPERATORS, "layout"}
-    own = {*zellige._PLACES, *operators.OPERATORS, "dtypes", "kernels", "layout", "operators", "Int", "Layout", "Value"}
+    own = {*zellige._PLACES, *operators.OPERATORS, "dtypes", "kernels", "layout", "operators", "ranks", "Int", "Layout", "Value"}
     assert declared == own | of_layouts
     assert declared <= set(dir(zellige))
     for name in declared:

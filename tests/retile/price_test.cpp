@@ -49,10 +49,10 @@ cost::KernelCost cost_of(std::int64_t m, std::int64_t n, std::int64_t k, const r
 // A pair saves reads of the L2, which only rows of odd lengths make dear: 512 x 8192 x 3896 took 68.8 us without pairs on an
 // H200, and 52.2 in pairs; 512 x 4096 x 4096 28.5 and 30.1.
 TEST(CostEstimate, TakesPairsWhereRowsStraddleHalfLines) {
-  EXPECT_EQ(kernel_of(512, 8192, 3896).ranks, 2);
+  EXPECT_EQ(kernel_of(512, 8192, 3896).cluster, 2);
   EXPECT_FALSE(kernel_of(512, 8192, 3896).split_k);
-  EXPECT_EQ(kernel_of(512, 8192, 4096).ranks, 1);
-  EXPECT_EQ(kernel_of(4096, 8192, 4096).ranks, 1);
+  EXPECT_EQ(kernel_of(512, 8192, 4096).cluster, 1);
+  EXPECT_EQ(kernel_of(4096, 8192, 4096).cluster, 1);
 }
 
 // Two adjacent blocks are served a tile that both load once. Of two tiles that differ in orientation alone, the one whose

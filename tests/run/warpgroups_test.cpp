@@ -34,7 +34,7 @@ TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
       const TiledProduct c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = test::make_plan(tiled(c), target::find("sm_90a"), plan_options);
-      EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
+      EXPECT_EQ(plan.kernels[0].cluster, way == Blocks::pairs ? 2 : 1);
       EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
       expect_right(tiled(c), c, plan_options);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "graph/builder.hpp"
+#include "graph/collective.hpp"
 #include "graph/rows.hpp"
 #include "number/ball.hpp"
 #include "number/field.hpp"
@@ -200,7 +201,8 @@ TEST(Evaluate, AgreesWithTheReference) {
   }
   EXPECT_GT(compared, 2000);
   EXPECT_GE(classes, 10);
-  for (OpKind kind : graph::all_ops()) EXPECT_GT(kinds[kind], 0) << graph::name(kind) << " was never met";
+  for (OpKind kind : graph::all_ops())
+    if (!graph::is_collective(kind)) EXPECT_GT(kinds[kind], 0) << graph::name(kind) << " was never met";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 //   ++filled;
 //
 // A stage has two mbarriers: `full` completes a phase when the stage's bytes have arrived, `empty` when all consumers
-// have released it. The template argument Ranks, 1 by default, is the number of blocks of a cluster that share the
+// have released it. The template argument Blocks, 1 by default, is the number of blocks of a cluster that share the
 // loads by multicast. If it is greater than 1, a consumer releases a stage at each of these blocks, and a stage is
 // empty when the consumers of all blocks have released it.
 #pragma once
@@ -66,8 +66,8 @@ struct Tiles {
   }
 };
 
-/// A pipeline of `Stages` stages with the given Tiles, shared by the consumers of `Ranks` blocks of a cluster.
-template <int Stages, class Tiles, int Ranks = 1>
+/// A pipeline of `Stages` stages with the given Tiles, shared by the consumers of `Blocks` blocks of a cluster.
+template <int Stages, class Tiles, int Blocks = 1>
 struct Ring : RingBarriers<Stages> {
   using typename RingBarriers<Stages>::Stage;
   using RingBarriers<Stages>::full, RingBarriers<Stages>::empty;
@@ -103,7 +103,7 @@ struct Ring : RingBarriers<Stages> {
   }
   /// Initialises the mbarriers for one producer thread and `consumers` consumer warps per block. Called by one thread,
   /// which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
-  ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
+  ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Blocks); }
   /// Returns the address of the i-th tile of stage s.
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
@@ -122,11 +122,11 @@ struct Ring : RingBarriers<Stages> {
     return this->full_barrier(s);
   }
   /// Signals that the warp has read stage s. Called by all lanes of a consumer warp. One lane arrives at the stage's
-  /// `empty` mbarrier; if Ranks > 1, one lane per block of the cluster arrives at the mbarrier in that block.
+  /// `empty` mbarrier; if Blocks > 1, one lane per block of the cluster arrives at the mbarrier in that block.
   ZELLIGE_CALL void release(const Stage& s) const {
     const int lane = threadIdx.x % 32;
-    if constexpr (Ranks > 1) {
-      if (lane < Ranks) mbarrier_arrive_remote_relaxed(empty + s.index, lane);
+    if constexpr (Blocks > 1) {
+      if (lane < Blocks) mbarrier_arrive_remote_relaxed(empty + s.index, lane);
     } else {
       if (lane == 0) mbarrier_arrive(empty + s.index);
     }

@@ -10,7 +10,7 @@ using namespace zellige;
 extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid_constant__ TmaDescriptor mB, const __grid_constant__ TmaDescriptor mA, const __grid_constant__ TmaDescriptor mC) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
-  const int rank = cluster_ctarank();
+  const int block_rank = cluster_ctarank();
   const auto sC_out = shared_tile<half_t, Swizzled<1, 3, 3, Layout<Shape<Int<128>, Shape<Int<16>, Int<8>>>, Stride<Int<16>, Stride<Int<1>, Int<2048>>>>>>("C_out", 0, 16384);
   const auto ring = Ring<5, Tiles<16384, 16384>>::at({0, 81920}, 221184, {"B", "A"});
   const auto exchange = Exchange<8, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(163840, 221264, "partial");
@@ -44,10 +44,10 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
       ring.release(ring_used++);
     }
     wgmma_wait<0>();
-    exchange.send(acc2, rank);
-    exchange.release(rank);
+    exchange.send(acc2, block_rank);
+    exchange.release(block_rank);
     exchange.wait();
-    exchange.add(acc2, rank);
+    exchange.add(acc2, block_rank);
     named_barrier_sync(1, 256);
     #pragma unroll
     for (int first = 0; first < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; first += 4) {
@@ -68,9 +68,9 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
     }
     fence_proxy_async_shared();
     named_barrier_sync(1, 256);
-    // C (128, 128): 1 box of each of 8 ranks
+    // C (128, 128): 1 box of each of 8 blocks
     if (tid == 0) {
-      tma_store_2d(mC, sC_out(0, rank * 16), bx * 128 + rank * 16, 0);
+      tma_store_2d(mC, sC_out(0, block_rank * 16), bx * 128 + block_rank * 16, 0);
     }
     tma_store_commit();
     tma_store_wait_read<0>();
@@ -85,9 +85,9 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
       const auto ring_at = ring_next++;
       const auto ring_full = ring.acquire(ring_at);
       // B (64, 128): 2 boxes
-      for (int j = 0; j < 2; ++j) tma_load_2d(ring.tile(ring_at, 0) + j * 8192, mB, ring_full, bx * 128 + j * 64, (it + rank * 8) * 64);
+      for (int j = 0; j < 2; ++j) tma_load_2d(ring.tile(ring_at, 0) + j * 8192, mB, ring_full, bx * 128 + j * 64, (it + block_rank * 8) * 64);
       // A (128, 64): 1 box
-      tma_load_2d(ring.tile(ring_at, 1), mA, ring_full, (it + rank * 8) * 64, 0);
+      tma_load_2d(ring.tile(ring_at, 1), mA, ring_full, (it + block_rank * 8) * 64, 0);
     }
   }));
 }

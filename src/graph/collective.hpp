@@ -1,0 +1,74 @@
+// Graphs over ranks: each of several processes, usually one per GPU, runs the same graph on tensors of its own, its shard.
+// Collectives are the operators by which ranks exchange tensors.
+//
+//   Builder b("mlp", /*ranks=*/2);                       // shapes are those of one rank
+//   Tensor x = b.input("x", {16, 256}), up = b.input("up", {256, 512}), down = b.input("down", {512, 256});
+//   b.output(all_reduce(matmul(silu(matmul(x, up)), down)), "y");
+//
+// With R ranks, of which x is one rank's tensor, and n the extent along a collective's dimension:
+//
+//   all_reduce, all_reduce_max   the sum or maximum of the ranks' x, elementwise; every rank has the same bits
+//   all_gather                   the ranks' x one after another along `dim`: R n
+//   reduce_scatter               part r of the sum goes to rank r; R divides n along `dim`: n / R
+//   all_to_all                   R parts along dims[0], of which part r goes to rank r; joined along dims[1] in order of ranks
+//   broadcast                    rank `root`'s x
+//   rank                         the number of the rank, 0 to R - 1: int32, of shape (1)
+//
+// A sum over ranks is that of the values in the order of ranks, in float32 (int32 for int32), rounded once. An engine may
+// add in another order and round each partial sum to the dtype; it does the same on all ranks.
+//
+// over_ranks() defines what such a graph computes: one graph without collectives, which has every rank's tensors.
+//
+//   KernelGraph all = over_ranks(g);   // inputs x@0, up@0, down@0, x@1, up@1, down@1; outputs y@0, y@1
+//   KernelGraph one = unsharded(g, {{"up", 1}, {"down", 0}});   // inputs x, up, down: the whole tensors; output y
+#pragma once
+#include "graph/graph.hpp"
+#include "graph/ops.hpp"
+#include "graph/where.hpp"
+
+namespace zellige::graph {
+
+constexpr int max_ranks = 1024;
+
+/// Returns whether the operator exchanges tensors between ranks, or depends on the rank's number.
+inline bool is_collective(OpKind kind) { return family(kind) == OpFamily::collective; }
+/// Returns whether the graph has a collective.
+bool has_collectives(const KernelGraph&);
+/// Throws Error if the graph has a collective. `what` completes the message: "graph mlp, operator 2 (all_reduce): expected
+/// a graph without collectives, found one over 2 ranks; `what`".
+void refuse_collectives(const KernelGraph&, std::string_view what);
+
+/// Returns the graph for another number of ranks: inputs are as they were, other shapes are inferred. Throws Error if an
+/// operator cannot be applied then.
+KernelGraph with_ranks(KernelGraph, int ranks);
+
+/// Returns the result of a collective over `ranks` ranks: its shape and dtype. `operand` is null for the operator rank.
+/// Throws Error if the operator cannot be applied to the operand.
+KernelTensor collective_result(const Where&, OpKind, const Attributes&, const KernelTensor* operand, int ranks);
+
+/// Returns the name of a rank's tensor in over_ranks(): "x@1".
+std::string name_of_rank(const std::string& tensor, int rank);
+
+/// Returns one graph without collectives that computes what all ranks compute. Its inputs and outputs are those of rank 0,
+/// then those of rank 1, and so on. Throws Error if the graph asks for the rank's number and has no input. Precondition:
+/// the graph is valid.
+KernelGraph over_ranks(const KernelGraph&);
+
+/// Returns the graph with collectives of contiguous tensors alone, as NCCL has them: along dimension 0, of row-major operands,
+/// with row-major results. Views before and after them do the rest. Tensors of the given graph keep their numbers and names.
+KernelGraph flat_collectives(const KernelGraph&);
+
+/// An input or output of which each rank has a part along dimension `dim`: the parts in order of ranks are the whole.
+struct Shard {
+  std::string tensor;
+  int dim = 0;
+  bool operator==(const Shard&) const = default;
+};
+
+/// Returns one graph without collectives that computes of whole inputs the whole outputs, as the ranks do it: each takes
+/// its part of the inputs that `shards` lists, and all of the others; each has its part of the outputs that it lists, and
+/// the others are taken from rank `from`. What several ranks compute of the same operands is there once. Throws Error if a
+/// shard names no input or output, one twice, or a dimension that the tensor lacks, and as over_ranks() does.
+KernelGraph unsharded(const KernelGraph&, const std::vector<Shard>& shards, int from = 0);
+
+}  // namespace zellige::graph

@@ -1,0 +1,137 @@
+#include "graph/segments.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/collective.hpp"
+#include "graph/infer.hpp"
+
+namespace zellige::graph {
+namespace {
+
+std::set<int> tensors_that_outputs_need(const KernelGraph& g) {
+  std::set<int> needed(g.outputs.begin(), g.outputs.end());
+  for (auto op = g.ops.rbegin(); op != g.ops.rend(); ++op)
+    if (std::ranges::any_of(op->outputs, [&](int t) { return needed.contains(t); }))
+      needed.insert(op->inputs.begin(), op->inputs.end());
+  return needed;
+}
+
+/// Assigns operators to segments: those of level i are the kernels before the collectives of level i, whose results the
+/// operators of level i + 1 may read.
+class Levels {
+ public:
+  explicit Levels(const KernelGraph& g) : g_(g), of_tensor_(g.tensors.size(), 0), last_read_(g.tensors.size(), 0) {
+    const std::set<int> needed = tensors_that_outputs_need(g);
+    for (int i : in_place_order(g))
+      if (std::ranges::any_of(g.ops[i].outputs, [&](int t) { return needed.contains(t); })) place(i);
+  }
+
+  /// By level: indices of its operators in order, and of its collectives.
+  std::vector<std::pair<std::vector<int>, std::vector<int>>> levels;
+
+ private:
+  void place(int i) {
+    const KernelOp& op = g_.ops[i];
+    std::size_t level = 0;
+    for (int t : op.inputs) level = std::max(level, of_tensor_[t]);
+    for (int t : op.outputs) level = std::max(level, last_read_of_memory(t));
+    for (int t : op.inputs) last_read_[t] = std::max(last_read_[t], level);
+    const bool collective = is_collective(op.kind);
+    for (int t : op.outputs) of_tensor_[t] = collective ? level + 1 : level;
+    if (levels.size() <= level) levels.resize(level + 1);
+    (collective ? levels[level].second : levels[level].first).push_back(i);
+  }
+
+  /// Returns the last level that reads what an input holds before tensor t takes its memory; 0 if it takes none.
+  std::size_t last_read_of_memory(int t) const {
+    const int memory = g_.tensors[t].memory;
+    if (memory < 0) return 0;
+    std::size_t last = last_read_[memory];
+    for (std::size_t other = 0; other < g_.tensors.size(); ++other)
+      if (g_.tensors[other].memory == memory) last = std::max(last, last_read_[other]);
+    return last;
+  }
+
+  const KernelGraph& g_;
+  std::vector<std::size_t> of_tensor_, last_read_;
+};
+
+/// Builds the graph of one level's kernels.
+class SegmentKernels {
+ public:
+  SegmentKernels(const KernelGraph& g, std::string name, const std::set<int>& read_later) : g_(g), later_(read_later) {
+    s_.kernels.name = std::move(name);
+  }
+
+  void add(const KernelOp& op) {
+    KernelOp mine = op;
+    for (int& t : mine.inputs) t = read(t);
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) mine.outputs[i] = make(op, op.outputs[i]);
+    s_.kernels.ops.push_back(std::move(mine));
+  }
+  Segment take() { return std::move(s_); }
+
+ private:
+  int add(const KernelTensor& t) {
+    s_.kernels.tensors.push_back(t);
+    return static_cast<int>(s_.kernels.tensors.size()) - 1;
+  }
+  /// Returns the tensor's index in the excerpt, of which it becomes an input if it is not there.
+  int read(int t) {
+    const auto there = at_.find(t);
+    if (there != at_.end()) return there->second;
+    KernelTensor input = g_.tensors[t];
+    input.memory = -1;
+    if (input.strides.empty()) input.strides = row_major(input.shape);
+    s_.inputs.push_back(t), memory_[t] = t;
+    s_.kernels.inputs.push_back(at_[t] = add(input));
+    return at_[t];
+  }
+  /// Adds a result. One that takes an input's memory takes that of the operand into which it writes, if an earlier segment
+  /// has made this operand.
+  int make(const KernelOp& op, int t) {
+    KernelTensor result = g_.tensors[t];
+    if (result.memory >= 0) memory_[t] = memory_.at(op.inputs[0]), result.memory = at_.at(memory_[t]);
+    const bool stored = later_.contains(t);
+    if (stored && result.strides.empty() && result.memory < 0) result.strides = row_major(result.shape);
+    at_[t] = add(result);
+    if (stored) s_.outputs.push_back(t), s_.kernels.outputs.push_back(at_[t]);
+    return at_[t];
+  }
+
+  const KernelGraph& g_;
+  const std::set<int>& later_;
+  Segment s_;
+  std::map<int, int> at_;      // by tensor of the graph: that of the excerpt
+  std::map<int, int> memory_;  // by input and result in an input's memory: this input, a tensor of the graph
+};
+
+}  // namespace
+
+std::vector<Segment> segments(const KernelGraph& g) {
+  const Levels by(g);
+  std::vector<std::set<int>> later(by.levels.size() +
+                                   1);  // by level: tensors that its collectives or later levels read
+  later.back().insert(g.outputs.begin(), g.outputs.end());
+  for (std::size_t i = by.levels.size(); i-- > 0;) {
+    later[i].insert(later[i + 1].begin(), later[i + 1].end());
+    const auto& [kernels, collectives] = by.levels[i];
+    for (int op : collectives) later[i].insert(g.ops[op].inputs.begin(), g.ops[op].inputs.end());
+    if (i > 0)
+      for (int op : kernels) later[i - 1].insert(g.ops[op].inputs.begin(), g.ops[op].inputs.end());
+  }
+  std::vector<Segment> all;
+  for (std::size_t i = 0; i < by.levels.size(); ++i) {
+    const auto& [kernels, collectives] = by.levels[i];
+    SegmentKernels excerpt(g, has_collectives(g) ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
+    for (int op : kernels) excerpt.add(g.ops[op]);
+    if (!kernels.empty()) all.push_back(excerpt.take());
+    for (int op : collectives)
+      all.push_back({.collective = g.ops[op], .inputs = g.ops[op].inputs, .outputs = g.ops[op].outputs});
+  }
+  return all;
+}
+
+}  // namespace zellige::graph

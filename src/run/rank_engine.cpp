@@ -1,0 +1,83 @@
+#include "run/rank_engine.hpp"
+
+#include <algorithm>
+
+#include "run/bound.hpp"
+#include "toolchain/nvrtc.hpp"
+
+namespace zellige::run {
+namespace {
+
+std::int64_t largest_workspace(const RankProgram& p) {
+  std::int64_t most = 0;
+  for (const RankStep& step : p.steps)
+    if (step.program) most = std::max(most, step.program->manifest.buffer_size);
+  return most;
+}
+
+}  // namespace
+
+KernelBinder kernels_on_gpu(const Cache& cache) {
+  return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
+    const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+    require_architecture(cubin.architecture);
+    const auto loaded = std::make_shared<const LoadedProgram>(p.manifest, cubin);
+    const auto bound = std::make_shared<const BoundProgram>(*loaded, address);
+    // Kernels wait for all that is before them on the stream, since a collective does not say when it ends.
+    return [loaded, bound](void* stream) { bound->launch(stream, Overlap::none); };
+  };
+}
+
+RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBinder& bind)
+    : program_(p), ranks_(ranks), workspace_(largest_workspace(p)) {
+  const auto allocate = [&](int t) {
+    if (memory_.contains(root(t))) return;
+    const emit::TensorPlace place = place_of_rank(p.graph.tensors[root(t)], emit::Role::intermediate, -1);
+    memory_.emplace(root(t), place.bytes).first->second.fill(0xff);
+  };
+  for (int t : p.graph.inputs) allocate(t);
+  for (const RankStep& step : p.steps)
+    for (int t : step.segment.outputs) allocate(t);
+  for (const RankStep& step : p.steps) {
+    const graph::Segment& s = step.segment;
+    if (step.program) {
+      const emit::Manifest& m = step.program->manifest;
+      steps_.push_back(bind(*step.program, [&](std::size_t t) {
+        const emit::TensorPlace& place = m.tensors[t];
+        if (place.role == emit::Role::intermediate)
+          return workspace_.address() + static_cast<std::uint64_t>(place.offset);
+        return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
+      }));
+    } else if (s.collective.kind == graph::OpKind::rank) {
+      const std::int32_t number = ranks.rank();
+      memory_.at(s.outputs[0]).upload(&number, sizeof number);
+      steps_.emplace_back([](void*) {});
+    } else {
+      const graph::KernelTensor& x = p.graph.tensors[s.inputs[0]];
+      const RankBuffers b{address(s.inputs[0]), address(s.outputs[0]), graph::size(x.shape), x.dtype};
+      steps_.emplace_back([this, &s, b](void* stream) { ranks_.enqueue(s.collective, b, stream); });
+    }
+  }
+}
+
+int RankEngine::root(int tensor) const {
+  const int memory = program_.graph.tensors[tensor].memory;
+  return memory >= 0 ? memory : tensor;
+}
+
+void RankEngine::upload(int tensor, const Bytes& bytes) {
+  memory_.at(root(tensor)).upload(bytes.data(), static_cast<std::int64_t>(bytes.size()));
+}
+
+void RankEngine::run(void* stream) const {
+  for (const KernelLauncher& step : steps_) step(stream);
+}
+
+Bytes RankEngine::download(int tensor) const {
+  const emit::TensorPlace place = place_of_rank(program_.graph.tensors[tensor], emit::Role::intermediate, -1);
+  Bytes bytes(static_cast<std::size_t>(place.bytes));
+  memory_.at(root(tensor)).download(bytes.data(), place.bytes);
+  return bytes;
+}
+
+}  // namespace zellige::run

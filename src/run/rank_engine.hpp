@@ -1,0 +1,50 @@
+// Runs one rank of a program over ranks on this process's GPU: kernels, and collectives by NCCL between them, on one stream.
+//
+//   Communicator ranks(require_job("mlp", 2));
+//   RankEngine engine(program, ranks, kernels_on_gpu(cache));
+//   engine.upload(input, bytes);                      // by index into the graph's inputs
+//   engine.run(stream.handle());                      // only enqueues
+//   ranks.wait(stream, "mlp");
+//   engine.download(tensor)
+//
+// Precondition: the program's collectives are those of graph::flat_collectives().
+#pragma once
+#include "run/communicator.hpp"
+#include "run/rank_program.hpp"
+
+namespace zellige::run {
+
+/// Enqueues the kernels of one step on a CUstream.
+using KernelLauncher = std::function<void(void* stream)>;
+/// Prepares the kernels of a step for tensors at device addresses: `address` returns that of each tensor of its manifest.
+using KernelBinder = std::function<KernelLauncher(const emit::EmittedProgram&,
+                                                  const std::function<std::uint64_t(std::size_t tensor)>& address)>;
+
+/// Returns a binder that compiles kernels with NVRTC and launches them on this process's GPU.
+KernelBinder kernels_on_gpu(const Cache&);
+
+class RankEngine {
+ public:
+  /// Allocates the rank's tensors and prepares its kernels. The program and the communicator must outlive the engine.
+  RankEngine(const RankProgram&, Communicator&, const KernelBinder&);
+
+  /// Copies a tensor's bytes, at its place_of_rank(), to the GPU.
+  void upload(int tensor, const Bytes&);
+  /// Enqueues all steps on a CUstream.
+  void run(void* stream) const;
+  Bytes download(int tensor) const;
+  /// Returns whether kernels or collectives store the tensor of the graph, or it is an input.
+  bool has(int tensor) const { return memory_.contains(root(tensor)); }
+
+ private:
+  int root(int tensor) const;  // the input whose memory it takes, or itself
+  std::uint64_t address(int tensor) const { return memory_.at(root(tensor)).address(); }
+
+  const RankProgram& program_;
+  Communicator& ranks_;
+  std::map<int, DeviceBytes> memory_;  // by tensor of the graph
+  DeviceBytes workspace_;              // of one step's kernels at a time
+  std::vector<KernelLauncher> steps_;
+};
+
+}  // namespace zellige::run

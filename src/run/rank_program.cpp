@@ -1,0 +1,280 @@
+#include "run/rank_program.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/collective.hpp"
+#include "graph/infer.hpp"
+#include "graph/json_text.hpp"
+#include "reference/evaluate.hpp"
+#include "run/rank_engine.hpp"
+#include "run/timing.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::KernelGraph, graph::KernelOp, graph::OpKind;
+
+/// Returns elements [first, first + count) of an array along a dimension.
+reference::Array part(const reference::Array& x, std::int64_t dim, std::int64_t first, std::int64_t count) {
+  reference::Array y;
+  y.shape = x.shape, y.shape[dim] = count;
+  const std::int64_t inner = graph::size({x.shape.begin() + dim + 1, x.shape.end()});
+  const std::int64_t outer = graph::size(x.shape) / x.shape[dim] / inner;
+  for (std::int64_t o = 0; o < outer; ++o) {
+    const auto from = x.values.begin() + (o * x.shape[dim] + first) * inner;
+    y.values.insert(y.values.end(), from, from + count * inner);
+  }
+  return y;
+}
+
+/// Returns the arrays one after another along a dimension.
+reference::Array joined(const std::vector<reference::Array>& all, std::int64_t dim) {
+  reference::Array y;
+  y.shape = all[0].shape, y.shape[dim] *= static_cast<std::int64_t>(all.size());
+  const std::int64_t line = graph::size({all[0].shape.begin() + dim, all[0].shape.end()});
+  for (std::int64_t o = 0; o < graph::size(all[0].shape) / line; ++o)
+    for (const reference::Array& x : all)
+      y.values.insert(y.values.end(), x.values.begin() + o * line, x.values.begin() + (o + 1) * line);
+  return y;
+}
+
+/// Returns the sum or maximum of the ranks' arrays in the order of ranks: in float32, or in int32, which wraps.
+reference::Array reduced(const std::vector<reference::Array>& all, bool sum, bool integers) {
+  reference::Array y = all[0];
+  for (std::size_t r = 1; r < all.size(); ++r)
+    for (std::size_t i = 0; i < y.values.size(); ++i) {
+      double& to = y.values[i];
+      const double x = all[r].values[i];
+      if (!sum)
+        to = to != to || x != x ? std::numeric_limits<double>::quiet_NaN() : std::max(to, x);
+      else if (integers)
+        to = static_cast<std::int32_t>(
+            static_cast<std::uint32_t>(static_cast<std::int64_t>(to) + static_cast<std::int64_t>(x)));
+      else
+        to = static_cast<float>(to) + static_cast<float>(x);
+    }
+  return y;
+}
+
+/// Returns the results of a collective, by rank.
+std::vector<reference::Array> results(const KernelOp& op, const std::vector<reference::Array>& x, bool integers) {
+  const auto ranks = static_cast<std::int64_t>(x.size());
+  const auto each = [&](const auto& of_rank) {
+    std::vector<reference::Array> all;
+    for (std::int64_t r = 0; r < ranks; ++r) all.push_back(of_rank(r));
+    return all;
+  };
+  const auto part_of = [&](const reference::Array& whole, std::int64_t dim, std::int64_t r) {
+    const std::int64_t count = whole.shape[dim] / ranks;
+    return part(whole, dim, r * count, count);
+  };
+  if (op.kind == OpKind::all_gather) return std::vector(x.size(), joined(x, op.attributes.dim));
+  if (op.kind == OpKind::broadcast) return std::vector(x.size(), x[op.attributes.start]);
+  if (op.kind == OpKind::all_to_all)
+    return each([&](std::int64_t r) {
+      std::vector<reference::Array> parts;
+      for (const reference::Array& from : x) parts.push_back(part_of(from, op.attributes.sizes[0], r));
+      return joined(parts, op.attributes.sizes[1]);
+    });
+  const reference::Array all = reduced(x, op.kind != OpKind::all_reduce_max, integers);
+  if (op.kind != OpKind::reduce_scatter) return std::vector(x.size(), all);
+  return each([&](std::int64_t r) { return part_of(all, op.attributes.dim, r); });
+}
+
+emit::TensorPlace place_in(const KernelGraph& g, int t) {
+  const auto at = [&](const std::vector<int>& list) {
+    const auto found = std::ranges::find(list, t);
+    return found == list.end() ? -1 : static_cast<int>(found - list.begin());
+  };
+  const int input = at(g.inputs), output = at(g.outputs);
+  const emit::Role role = input >= 0 ? emit::Role::input : output >= 0 ? emit::Role::output : emit::Role::intermediate;
+  return place_of_rank(g.tensors[t], role, std::max(input, output));
+}
+
+/// The memory of all ranks, and the list of what they stored.
+class Memories {
+ public:
+  Memories(const KernelGraph& g, const KernelGraph& over, const reference::InputChoice& inputs)
+      : g_(g), bytes(g.ranks, std::vector<Bytes>(g.tensors.size())) {
+    run.manifest.name = g.name;
+    for (int r = 0; r < g.ranks; ++r)
+      for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+        const emit::TensorPlace place = place_in(g, g.inputs[i]);
+        const int position = r * static_cast<int>(g.inputs.size()) + static_cast<int>(i);
+        bytes[r][g.inputs[i]] = pack(place, [&](std::int64_t row, double* to) {
+          reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
+        });
+      }
+  }
+
+  /// Runs one program on one rank.
+  void kernels(const RankStep& step, int r, const Cache& cache, int workers) {
+    const emit::Manifest& m = step.program->manifest;
+    const graph::Segment& s = step.segment;
+    std::vector<Bytes> storage;
+    for (const emit::TensorPlace& t : m.tensors)
+      storage.push_back(t.role == emit::Role::input ? bytes[r][s.inputs.at(t.position)] : poisoned(t));
+    EmulatedRun e = run_emulated(*step.program, storage, cache, workers);
+    if (!e.library.cached) run.compile_ms += e.library.compile_ms;
+    run.run_ms += e.run_ms;
+    run.complete = run.complete && e.complete;
+    std::ranges::move(e.kernels, std::back_inserter(run.kernels));
+    for (emulate::Finding& f : e.findings) {
+      f.message = fmt::format("rank {}: {}", r, f.message);
+      run.findings.push_back(std::move(f));
+    }
+    for (std::size_t i = 0; i < m.tensors.size(); ++i) {
+      const emit::TensorPlace& t = m.tensors[i];
+      if (t.role == emit::Role::output) bytes[r][s.outputs.at(t.position)] = storage[i];
+      if (t.role == emit::Role::intermediate) stored(t, r, storage[i]);
+    }
+  }
+
+  /// Adds the tensors that the ranks store between and after segments to the list.
+  RanksRun take() {
+    for (int r = 0; r < g_.ranks; ++r)
+      for (std::size_t t = 0; t < g_.tensors.size(); ++t) {
+        if (bytes[r][t].empty()) continue;
+        emit::TensorPlace place = place_in(g_, static_cast<int>(t));
+        const std::size_t of_rank = place.role == emit::Role::input ? g_.inputs.size() : g_.outputs.size();
+        if (place.position >= 0) place.position += r * static_cast<int>(of_rank);
+        stored(std::move(place), r, std::move(bytes[r][t]));
+      }
+    return std::move(run);
+  }
+
+ private:
+  void stored(emit::TensorPlace place, int r, Bytes data) {
+    place.name = graph::name_of_rank(place.name, r);
+    run.manifest.tensors.push_back(std::move(place));
+    run.storage.push_back(std::move(data));
+  }
+
+  const KernelGraph& g_;
+
+ public:
+  std::vector<std::vector<Bytes>> bytes;  // by rank and tensor; empty: not there yet
+  RanksRun run;
+};
+
+}  // namespace
+
+RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
+                               const std::optional<Cache>& cache) {
+  RankProgram p{.graph = graph::flat_collectives(g)};
+  for (graph::Segment& s : graph::segments(p.graph)) {
+    RankStep step;
+    if (!s.is_collective()) {
+      graph::validate(s.kernels);
+      Compiled made = compile(s.kernels, target, options, cache);
+      p.plan_ms += made.plan_ms;
+      step.program = std::move(made.program), step.notes = std::move(made.fused.notes);
+    }
+    step.segment = std::move(s);
+    p.steps.push_back(std::move(step));
+  }
+  return p;
+}
+
+std::string to_json(const RankProgram& p) {
+  using graph::Json;
+  const auto names = [&](const std::vector<int>& tensors) {
+    Json list = Json::array();
+    for (int t : tensors) list.push_back(p.graph.tensors[t].name);
+    return list;
+  };
+  Json j = {{"zellige_ranks", 1}, {"name", p.graph.name}, {"ranks", p.graph.ranks}};
+  j["inputs"] = names(p.graph.inputs), j["outputs"] = names(p.graph.outputs);
+  std::set<int> stored(p.graph.inputs.begin(), p.graph.inputs.end());
+  Json steps = Json::array();
+  for (const RankStep& step : p.steps) {
+    const KernelOp& op = step.segment.collective;
+    Json one = step.program ? Json{{"program", step.program->manifest.name + ".manifest.json"}}
+                            : Json{{"collective", graph::name(op.kind)}};
+    one["inputs"] = names(step.segment.inputs), one["outputs"] = names(step.segment.outputs);
+    if (!step.program && op.kind == OpKind::broadcast) one["root"] = op.attributes.start;
+    stored.insert(step.segment.outputs.begin(), step.segment.outputs.end());
+    steps.push_back(std::move(one));
+  }
+  j["tensors"] = Json::array();
+  for (int t : stored) {
+    const emit::TensorPlace place = place_in(p.graph, t);
+    j["tensors"].push_back({{"name", place.name},
+                            {"dtype", graph::name(place.dtype)},
+                            {"shape", place.shape},
+                            {"strides", place.strides},
+                            {"bytes", place.bytes}});
+    if (const int memory = p.graph.tensors[t].memory; memory >= 0)
+      j["tensors"].back()["memory"] = p.graph.tensors[memory].name;
+  }
+  j["steps"] = std::move(steps);
+  return j.dump(1) + "\n";
+}
+
+emit::TensorPlace place_of_rank(const graph::KernelTensor& t, emit::Role role, int position) {
+  emit::TensorPlace place{.name = t.name, .dtype = t.dtype, .shape = t.shape, .strides = t.strides};
+  if (place.strides.empty()) place.strides = graph::row_major(t.shape);
+  place.role = role, place.position = position;
+  place.bytes = graph::bytes_of(graph::span(place.shape, place.strides), t.dtype);
+  return place;
+}
+
+void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<std::vector<Bytes>>& memory) {
+  const int y = op.outputs[0];
+  const emit::TensorPlace to = place_in(g, y);
+  if (op.kind == OpKind::rank) {
+    for (std::size_t r = 0; r < memory.size(); ++r) memory[r][y] = pack(to, std::vector{static_cast<double>(r)});
+    return;
+  }
+  const emit::TensorPlace from = place_in(g, op.inputs[0]);
+  std::vector<reference::Array> x;
+  for (const std::vector<Bytes>& of_rank : memory) x.push_back({from.shape, unpack(from, of_rank[op.inputs[0]])});
+  const std::vector<reference::Array> made = results(op, x, graph::is_integer(to.dtype));
+  for (std::size_t r = 0; r < memory.size(); ++r) memory[r][y] = pack(to, made[r].values);
+}
+
+RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache& cache) {
+  Communicator ranks(require_job(p.graph.name, p.graph.ranks));
+  ranks.require_same(facts);
+  const auto start = SteadyClock::now();
+  RankEngine engine(p, ranks, kernels_on_gpu(cache));
+  RanksRun run{.compile_ms = ms_since(start), .rank = ranks.rank()};
+  run.manifest.name = p.graph.name;
+  for (std::size_t i = 0; i < p.graph.inputs.size(); ++i) {
+    const emit::TensorPlace place = place_in(p.graph, p.graph.inputs[i]);
+    const int position = run.rank * static_cast<int>(p.graph.inputs.size()) + static_cast<int>(i);
+    engine.upload(p.graph.inputs[i], pack(place, [&](std::int64_t row, double* to) {
+                    reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
+                  }));
+  }
+  const auto launched = SteadyClock::now();
+  const Stream stream;
+  engine.run(stream.handle());
+  ranks.wait(stream, p.graph.name);
+  run.run_ms = ms_since(launched);
+  for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
+    emit::TensorPlace place = place_in(p.graph, t);
+    if (place.role == emit::Role::input || !engine.has(t)) continue;
+    place.name = graph::name_of_rank(place.name, run.rank);
+    run.manifest.tensors.push_back(std::move(place));
+    run.storage.push_back(engine.download(t));
+  }
+  return run;
+}
+
+RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
+                            const Cache& cache, int workers) {
+  Memories all(p.graph, over, inputs);
+  for (const RankStep& step : p.steps) {
+    if (!step.program)
+      collective_on_host(p.graph, step.segment.collective, all.bytes);
+    else
+      for (int r = 0; r < p.graph.ranks && all.run.complete; ++r) all.kernels(step, r, cache, workers);
+    if (!all.run.complete) break;
+  }
+  return all.take();
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,66 @@
+// Compiles and runs graphs over ranks: programs of kernels, and collectives between them.
+//
+//   const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {}, cache);
+//   p.steps[0].program     // the kernels before the first collective: an EmittedProgram; nullopt: a collective
+//
+// On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
+// order of ranks. So all ranks have the same bits of a sum.
+#pragma once
+#include "graph/segments.hpp"
+#include "run/compile.hpp"
+#include "run/emulated.hpp"
+
+namespace zellige::run {
+
+/// Kernels without collectives, or one collective.
+struct RankStep {
+  graph::Segment segment;
+  std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
+  std::vector<std::string> notes{};             // what was fused, what was not, and why
+};
+
+/// What each rank runs.
+struct RankProgram {
+  graph::KernelGraph graph;  // of one rank
+  std::vector<RankStep> steps;
+  double plan_ms = 0;
+};
+
+/// Returns the program of a graph over ranks. Its graph is that of graph::flat_collectives(): the given tensors keep their
+/// names, others come after them. Throws as compile() does.
+RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
+                               const std::optional<Cache>& = std::nullopt);
+
+/// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
+/// (docs/explanation/ranks.md).
+std::string to_json(const RankProgram&);
+
+/// Returns the place of a rank's tensor in memory of its own: with the strides that the graph gives it, else row-major.
+emit::TensorPlace place_of_rank(const graph::KernelTensor&, emit::Role, int position);
+
+/// Computes a collective of graph `g`, on the host. `memory[r][t]` has the bytes of tensor t of rank r, at its place_of_rank().
+void collective_on_host(const graph::KernelGraph& g, const graph::KernelOp&, std::vector<std::vector<Bytes>>& memory);
+
+/// What all ranks computed: a manifest of their tensors, by the names and positions of graph::over_ranks(), and their bytes.
+struct RanksRun {
+  emit::Manifest manifest;  // without kernels
+  std::vector<Bytes> storage;
+  std::vector<EmulatedKernel> kernels;  // of all ranks
+  std::vector<emulate::Finding> findings;
+  bool complete = true;
+  double compile_ms = 0, run_ms = 0;
+  int rank = -1;  // whose tensors these are; -1: those of all
+};
+
+/// Runs this process's rank on the GPU, with the other processes of the job. The result has this rank's tensors alone, and the
+/// kernels without counters. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
+/// name.
+RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache&);
+
+/// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of graph::over_ranks(). Throws as
+/// run_emulated() does.
+RanksRun run_ranks_emulated(const RankProgram&, const graph::KernelGraph& over_ranks,
+                            const reference::InputChoice& inputs, const Cache&, int workers = 0);
+
+}  // namespace zellige::run
