@@ -42,6 +42,25 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
   return result;
 }
 
+bool TileProgram::has_sized_loop() const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return true;
+  return false;
+}
+
+SymbolicNumber TileProgram::iterations(const SizeList& sizes) const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return n.view.along(d, *this).iterations(sizes);
+  return loop;
+}
+
+SymbolicNumber TilePrograms::stride(int tensor, int dim) const {
+  const auto found = strides.find(tensor);
+  return found == strides.end() ? tensors[tensor].strides[dim] : found->second[dim];
+}
+
 SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
   for (std::size_t s = 0; s < sizes.size(); ++s)
     if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0)
