@@ -24,7 +24,7 @@ Plan lowered(const graph::KernelGraph& graph, const target::Target& target, cons
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower::lower(graph, target);
-  for (const tile::Size& size : sizes) lower::give_size(plan.program, size);
+  if (!sizes.empty()) lower::give_sizes(plan.program, sizes);
   return plan;
 }
 
@@ -36,6 +36,7 @@ Selected selected(Plan plan, const target::Target& target) {
     s.kernels.push_back(selection::select(kernel, target));
   }
   selection::resolve_layouts(s.plan.program, s.kernels, target);
+  if (!s.plan.program.sizes.empty()) lower::give_strides(s.plan.program);
   return s;
 }
 
