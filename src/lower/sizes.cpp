@@ -5,10 +5,11 @@
 #include <map>
 
 #include "graph/error.hpp"
+#include "graph/reductions.hpp"
 #include "lower/mask_ends.hpp"
-#include "lower/size_classes.hpp"
 #include "lower/size_digits.hpp"
 #include "lower/size_views.hpp"
+#include "tile/size_classes.hpp"
 
 namespace zellige::lower {
 namespace {
@@ -119,14 +120,14 @@ class GivenSizes {
 
   /// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
   template <class Visit>
-  static void each_place(const tile::TileProgram& kernel, const SizeClasses& classes, const Visit& visit) {
+  static void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
         if (const int which = classes.of_view(i, d); which >= 0) visit(which, Place{i, d});
   }
 
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
-  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const SizeClasses& classes) const {
+  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
     std::map<int, SymbolicNumber> all;
     each_place(kernel, classes, [&](int which, const Place& at) {
       const Node& n = kernel.nodes[at.node];
@@ -142,7 +143,7 @@ class GivenSizes {
   }
 
   void tensors_of(const tile::TileProgram& kernel) {
-    const SizeClasses classes(kernel);
+    const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
     std::map<int, Factors> orders;  // by class, of those that are products
     each_place(kernel, classes, [&](int which, const Place& at) {
@@ -170,10 +171,9 @@ class GivenSizes {
 
   /// Gives the sizes to the kernel's cuts, its masks and its counts of elements.
   void cut(tile::TileProgram& kernel) {
-    const SizeClasses classes(kernel);
+    const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
     if (numbers.empty()) return;
-    std::map<int, Place> anchors;  // by class: a load, which precedes what folds it
     each_place(kernel, classes, [&](int which, const Place& at) {
       Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
@@ -182,18 +182,19 @@ class GivenSizes {
       cut.size = size_of(p_.sizes, found->second), cut.multiple = p_.sizes[cut.size].multiple;
       cut.extent = found->second.high();
       cut.overhang = tile::accesses(n) && cut.multiple % cut.tile != 0;
-      if (tile::accesses(n) && tile::number_of(n) < 0) anchors.try_emplace(which, at);
     });
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
       mask_of(kernel, i);
       count_of(kernel, classes, numbers, i);
     }
     order_digits(kernel, p_.sizes);
-    // Masks are added in front of folds, so that a load keeps its number.
-    for (const auto& [which, at] : anchors) {
-      const tile::Cut cut = kernel.nodes[at.node].view.cuts[at.dim];
-      if (cut.overhang) mask_ends(kernel, at.node, at.dim, cut.size, cut.extent);
-    }
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
+      for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
+        const Node& n = kernel.nodes[i];  // a load or store of the class
+        const tile::Cut cut = n.view.cuts[d];
+        if (tile::accesses(n) && tile::number_of(n) < 0 && cut.size >= 0 && cut.overhang)
+          mask_ends(kernel, i, d, cut.size, cut.extent);
+      }
   }
 
   /// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
@@ -220,7 +221,7 @@ class GivenSizes {
   }
 
   /// Makes the divisor of a mean the number of elements of which it is one: a sum over a class, divided by its extent times a constant.
-  void count_of(tile::TileProgram& kernel, const SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers, int i) {
+  void count_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers, int i) {
     Node& n = kernel.nodes[i];
     const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
     if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1) return;

@@ -177,6 +177,8 @@ struct TilePrograms {
   std::int64_t stride_unit(int tensor, int dim) const {
     return strides.empty() ? tensors[tensor].strides[dim] : stride(tensor, dim).divisor();
   }
+  /// Returns the tensor with stride_unit() for strides that depend on sizes: what is aligned there is so for all values.
+  graph::KernelTensor least_aligned(int tensor) const;
   /// Returns the view that `tensor` is; nullptr if it has memory of its own.
   const TensorView* view(int tensor) const {
     const auto found = views.find(tensor);

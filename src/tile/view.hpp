@@ -8,6 +8,7 @@
 //
 // The lowering cuts tensors. Everyone else asks a View or an Interval, and names no Cut (tests/docs/cuts.py).
 #pragma once
+#include <numeric>
 #include <optional>
 #include <vector>
 #include <zellige/layout/algebra/value.hpp>
@@ -126,6 +127,10 @@ class TileView {
   std::int64_t tile(int dim) const { return at(dim).tile; }      // extent of a tile
   std::int64_t origin(int dim) const { return at(dim).offset; }  // where the first tile begins
   std::int64_t end(int dim) const { return at(dim).offset + at(dim).extent; }
+  /// Returns a number that divides end() for all values of a size.
+  std::int64_t end_unit(int dim) const {
+    return at(dim).size < 0 ? end(dim) : std::gcd(at(dim).multiple, at(dim).offset);
+  }
   int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
   bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
   bool iterates() const;

@@ -135,6 +135,20 @@ std::vector<SizedCase> sized_cases() {
   return all;
 }
 
+tile::SizeList of_graph(const SizedCase& c, const KernelGraph& g) {
+  tile::SizeList sizes = c.sizes;
+  for (tile::Size& s : sizes)
+    for (auto& [tensor, dim] : s.of) tensor = g.inputs[static_cast<std::size_t>(tensor)];
+  return sizes;
+}
+
+SizeValues largest(const tile::SizeList& sizes) {
+  SizeValues all;
+  for (const tile::Size& s : sizes)
+    if (!s.computed) all.push_back(s.high);
+  return all;
+}
+
 std::vector<SizeValues> sampled(const tile::SizeList& sizes, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<SizeValues> all;

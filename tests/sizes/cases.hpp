@@ -19,6 +19,12 @@ struct SizedCase {
 /// Returns the cases, of few elements, so that they can be interpreted at many values.
 std::vector<SizedCase> sized_cases();
 
+/// Returns the case's sizes for a graph of it, with tensors in place of the inputs' indices.
+tile::SizeList of_graph(const SizedCase&, const graph::KernelGraph&);
+
+/// Returns the largest values of the sizes that a launch gives.
+tile::SizeValues largest(const tile::SizeList&);
+
 /// Returns values of the sizes: the ends, multiples of tiles, one less and one more, and some at random.
 std::vector<tile::SizeValues> sampled(const tile::SizeList&, std::size_t count, std::uint64_t seed);
 

@@ -9,11 +9,11 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::lower {
+namespace zellige::tile {
 
 class SizeClasses {
  public:
-  explicit SizeClasses(const tile::TileProgram&);
+  explicit SizeClasses(const TileProgram&);
   /// Returns the class of a dimension of a node's value.
   int along(int node, int dim) const;
   /// Returns the class over which the node sums or takes a maximum; -1: none, or of several iterations alone.
@@ -32,11 +32,11 @@ class SizeClasses {
   void label_matmul(int node);
   void join_tiles();
 
-  const tile::TileProgram& p_;
+  const TileProgram& p_;
   std::vector<int> same_;                   // by class: one that it is the same as
   std::vector<int> constant_;               // by class, as needs_constant() has it of roots
   std::vector<std::vector<int>> of_value_;  // by node and dimension
   std::vector<std::vector<int>> of_view_;   // by node and dimension, of loads, stores and masks
 };
 
-}  // namespace zellige::lower
+}  // namespace zellige::tile

@@ -1,15 +1,12 @@
-#include "lower/size_classes.hpp"
+#include "tile/size_classes.hpp"
 
 #include <algorithm>
 
 #include "graph/graph.hpp"
 
-namespace zellige::lower {
+namespace zellige::tile {
 
-using tile::Node;
-using tile::NodeKind;
-
-SizeClasses::SizeClasses(const tile::TileProgram& p) : p_(p), of_value_(p.nodes.size()), of_view_(p.nodes.size()) {
+SizeClasses::SizeClasses(const TileProgram& p) : p_(p), of_value_(p.nodes.size()), of_view_(p.nodes.size()) {
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) label(i);
   join_tiles();
 }
@@ -56,7 +53,7 @@ void SizeClasses::label(int node) {
   std::vector<int>&of = of_value_[node], &view = of_view_[node];
   of.assign(rank, -1);
   for (int d = 0; d < n.view.rank(); ++d) view.push_back(n.view.along(d, p_).end() > n.view.origin(d) + 1 ? fresh() : -1);
-  const int number = tile::number_of(n);
+  const int number = number_of(n);
   switch (n.kind) {
     case NodeKind::load:
       for (int d = 0; d < rank; ++d) of[d] = view[d];
@@ -105,13 +102,13 @@ void SizeClasses::label_matmul(int node) {
 
 void SizeClasses::join_tiles() {
   struct Tiles {
-    tile::Interval along;
+    Interval along;
     bool iterates;
     int which;
   };
   std::vector<Tiles> all;
   for (int i = 0; i < static_cast<int>(p_.nodes.size()); ++i) {
-    const tile::TileView& v = p_.nodes[i].view;
+    const TileView& v = p_.nodes[i].view;
     for (int d = 0; d < v.rank(); ++d) {
       const Tiles here{v.along(d, p_), v.iterates(d), of_view(i, d)};
       if (here.which < 0 || v.fixed(d)) continue;
@@ -123,4 +120,4 @@ void SizeClasses::join_tiles() {
   }
 }
 
-}  // namespace zellige::lower
+}  // namespace zellige::tile
