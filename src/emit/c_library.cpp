@@ -178,6 +178,11 @@ void tables(const Manifest& m, Text& out) {
 }  // namespace
 
 std::string c_library(const Manifest& m, const std::string& cubin) {
+  if (!m.sizes.empty())
+    fail(
+        "shared object of {}: {} is known at launch only, and a shared object takes programs of constant sizes; "
+        "zellige_program_launch_sizes launches this one",
+        m.name, m.sizes[0].name);
   for (const KernelLaunch& k : m.kernels)
     if (k.tensors.size() > 64 || k.maps.size() > 8)
       fail(
