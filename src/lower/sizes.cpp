@@ -182,6 +182,9 @@ class GivenSizes {
       cut.size = size_of(p_.sizes, found->second), cut.multiple = p_.sizes[cut.size].multiple;
       cut.extent = found->second.high();
       cut.overhang = tile::accesses(n) && cut.multiple % cut.tile != 0;
+      const tile::Interval along = n.view.along(at.dim, kernel);
+      cut.all_tiles = (cut.loop && cut.axis >= 0) || shares_tiles(kernel, classes, which, along, cut.loop);
+      if (cut.all_tiles) cut.overhang = true;
     });
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
       mask_of(kernel, i);
@@ -195,6 +198,18 @@ class GivenSizes {
         if (tile::accesses(n) && tile::number_of(n) < 0 && cut.size >= 0 && cut.overhang)
           mask_ends(kernel, i, d, cut.size, cut.extent);
       }
+  }
+
+  /// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
+  static bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
+                           const tile::Interval& along, bool iterates) {
+    bool shares = false;
+    each_place(kernel, classes, [&](int other, const Place& at) {
+      const tile::TileView& view = kernel.nodes[at.node].view;
+      shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
+                          view.along(at.dim, kernel).numbered_as(along));
+    });
+    return shares && (along.axis() >= 0 || iterates);
   }
 
   /// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
