@@ -181,6 +181,15 @@ typedef struct zellige_size_info {
  * constants; -1 if `program` is not a program. Since version 8. */
 ZELLIGE_EXPORT int zellige_program_sizes(const zellige_program* program);
 ZELLIGE_EXPORT zellige_status zellige_program_size(const zellige_program* program, int index, zellige_size_info* info);
+/* Sets `sizes` to those that the shapes of the inputs have. Refused, with both values and where each came from, if inputs
+ * disagree, or if a size is out of its range or no input has it. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_find_sizes(const zellige_program* program, const zellige_tensor* inputs,
+                                                         int input_count, int64_t* sizes, int size_count);
+/* Sets `shape` and `strides`, which have as many entries as the rank of output `index`, and its bytes, to what they are at these
+ * sizes. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_output_sizes(const zellige_program* program, int index,
+                                                           const int64_t* sizes, int size_count, int64_t* shape,
+                                                           int64_t* strides, int64_t* bytes);
 /* The bytes of the workspace of a launch with these sizes; -1 if one is out of its range. Since version 8. */
 ZELLIGE_EXPORT int64_t zellige_program_workspace_sizes(const zellige_program* program, const int64_t* sizes,
                                                        int size_count);
