@@ -7,6 +7,7 @@
 #include <random>
 
 #include "graph/error.hpp"
+#include "search/apart.hpp"
 #include "search/match.hpp"
 
 namespace zellige::search {
@@ -101,22 +102,34 @@ Equality equal_sized(const KernelGraph& given_a, const KernelGraph& given_b, con
   const std::vector<NamedSize> sizes = common_sizes(given_a, given_b);
   const KernelGraph a = graph::narrowed(given_a, sizes), b = graph::narrowed(given_b, sizes);
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
-  const std::vector<SizeValues> values = looked_at(sizes, seed);
+  std::vector<NamedSize> one_for_all, along = sizes;
+  for (NamedSize& s : along)
+    if (apart(a, s.name) && apart(b, s.name)) {
+      one_for_all.push_back(s);
+      s.min = s.max = s.least(), s.typical.clear();
+    }
+  const std::vector<SizeValues> values = looked_at(along, seed);
   const GraphPair pair{a, b, match(a, b)};
   EqualOptions same_seed = options;
   same_seed.seed = seed;
   if (same_structure(pair) && same_shapes(pair)) {
-    Equality e = equal(graph::at(a, values.back()), graph::at(b, values.back()), same_seed);
+    Equality e{.answer = Answer::equal, .method = "structure", .seed = seed, .by_name = pair.pairing.by_name};
     e.why =
         fmt::format("for all values of {}: the same operators on the same operands, which proves it", names_of(sizes));
     return e;
   }
+  const bool all_apart = one_for_all.size() == sizes.size() && same_shapes(pair);
   std::vector<std::string> looked;
   Equality last;
   for (const SizeValues& v : values) {
     last = equal(graph::at(a, v), graph::at(b, v), same_seed);
-    if (last.answer != Answer::equal) {
-      last.why = fmt::format("at {}: {}", shown(v), last.why);
+    if (last.answer != Answer::equal || all_apart) {
+      const bool proved = last.answer == Answer::equal;
+      last.why = fmt::format(
+          "{}at {}: {}",
+          proved ? fmt::format("for all values of {}, along which each element is computed apart: ", names_of(sizes))
+                 : "",
+          shown(v), last.why);
       return last;
     }
     looked.push_back(shown(v));
@@ -124,6 +137,9 @@ Equality equal_sized(const KernelGraph& given_a, const KernelGraph& given_b, con
   last.answer = Answer::undecided, last.method.clear(), last.log2_chance.reset();
   last.why = fmt::format("equal at the {} values that were looked at ({}); not proved for the others", looked.size(),
                          fmt::join(looked, "; "));
+  if (!one_for_all.empty())
+    last.notes.push_back(
+        fmt::format("along {} each element is computed apart, so one value stands for all", names_of(one_for_all)));
   return last;
 }
 
