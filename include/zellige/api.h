@@ -74,7 +74,7 @@ typedef struct zellige_tensor_info {
   const char* name;
   const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
   int32_t rank;
-  const int64_t* shape;   /* -1: an extent that is known at launch only */
+  const int64_t* shape;   /* -1: an extent of a program that is known at launch only; of a graph, the largest */
   const int64_t* strides; /* in elements; NULL: not yet assigned; -1: known at launch only */
   int64_t bytes;          /* from the first element to the last; for the largest sizes */
   int32_t alignment;      /* required of the address, in bytes */

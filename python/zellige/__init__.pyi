@@ -213,5 +213,7 @@ from .program import SizeInfo as SizeInfo
 from .program import TensorInfo as TensorInfo
 from .program import compile as compile
 from .program import load as load
+from .sizes import Dim as Dim
+from .sizes import SizedProgram as SizedProgram
 
 __version__: str

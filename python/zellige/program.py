@@ -5,7 +5,7 @@ import json
 import os
 from dataclasses import dataclass, replace
 
-from . import _native, exchange
+from . import _native, exchange, sizes
 from ._native import Error
 from .call_site import foreign, tracing, translated
 from .tracing import Array, Trace
@@ -264,7 +264,7 @@ class Program:
 _KINDS = {str: "a string or None", int: "an integer", bool: "True or False"}
 
 
-def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
+def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0):
     """Compiles a function in ordinary array code, or a graph, to a Program.
 
         program = zellige.compile(layer, x, w, constant="w")
@@ -273,7 +273,8 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     function: a function of arrays, called once with arrays that have no values; or a graph, without examples: its JSON string,
         a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
     examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
-        allowed. Only shapes, dtypes and strides are used.
+        allowed. Only shapes, dtypes and strides are used. With a TensorSpec that has Dims, or a graph with sizes, the result is a
+        SizedProgram, for all values of the sizes.
     target: such as sm_90a; None: the GPU's, else sm_80.
     on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU and
         checks every memory access; "reference" evaluates the graph in float64, without kernels.
@@ -299,8 +300,13 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
         if examples:
             raise Error(f"compile: a graph states its inputs; expected no examples, found {len(examples)}")
         graph = _graph(function)
-        return Program(_native.Program(graph, constants=constant, **options), graph.form().get("name", "graph"))
-    return _traced(function, examples, constant, options)
+        form = graph.form()
+        name = form.get("name", "graph")
+        if "sizes" in form:
+            return sizes.SizedProgram(form, lambda at: Program(_native.Program(_native.Graph(at, name), constants=constant, **options), name))
+        return Program(_native.Program(graph, constants=constant, **options), name)
+    dims = _dims_of(examples)
+    return _traced_for_sizes(function, examples, constant, options, dims) if dims else _traced(function, examples, constant, options)
 
 
 def load(manifest) -> Program:
@@ -355,9 +361,78 @@ def _array_class(examples) -> tuple:
     return SpecArray if all(isinstance(x, exchange.TensorSpec) for x in examples) else NumpyArray, None
 
 
+@dataclass
+class _Traced:
+    """A traced function: its graph in JSON form, and what a Program needs of its arguments and results."""
+
+    name: str
+    form: dict
+    owners: dict  # the user's call that made a tensor, by its name
+    results: tuple
+    order: list
+    captured: dict
+    signature: tuple
+
+    def program(self, form, options) -> Program:
+        """Returns the Program of the graph `form`, which is the traced one, or the one for some sizes."""
+        try:
+            native = _native.Program(_native.Graph(form, self.name), constants=[], **options)
+        except Error as why:
+            raise translated(why, form, self.owners) from None
+        return Program(native, self.name, self.results, self.order, self.captured, self.signature)
+
+
 def _traced(function, examples, constant, options) -> Program:
     """Traces `function` with the examples, and returns its Program. `constant`: names of constant parameters;
     `options`: keyword arguments of _native.Program."""
+    traced = _trace(function, examples, constant)
+    return traced.program(traced.form, options)
+
+
+def _dims_of(examples) -> list:
+    """Returns the sizes of the TensorSpecs among the examples, each once. Raises Error if two of one name differ."""
+    total = 0
+    for _, example in _leaves(list(examples), "x"):
+        for extent in [*example.shape, *(example.strides or ())] if isinstance(example, exchange.TensorSpec) else []:
+            if isinstance(extent, sizes.DimExpression):
+                total = extent + total
+    return total.dims if total else []
+
+
+def _traced_for_sizes(function, examples, constant, options, dims) -> sizes.SizedProgram:
+    """Traces `function` at several values of the sizes of its examples, and returns its program for all."""
+
+    def at(values):
+        def one(example):
+            if not isinstance(example, exchange.TensorSpec):
+                return example
+            number = lambda e: e.at(values) if isinstance(e, sizes.DimExpression) else e
+            strides = example.strides and tuple(map(number, example.strides))
+            return exchange.TensorSpec(tuple(map(number, example.shape)), example.dtype, strides, example.is_torchs)
+
+        return _trace(function, _like(list(examples), (one(e) for _, e in _leaves(list(examples), "x"))), constant)
+
+    fit = sizes.Fit(dims)
+    traces = [at(values) for values in fit.points]
+    first = traces[0]
+    for other in traces:
+        for i, array in first.captured.items():
+            if i not in other.captured or getattr(array, "tobytes", lambda: 0)() != getattr(other.captured[i], "tobytes", lambda: 0)():
+                raise Error(f"compile {first.name}: expected {first.form['inputs'][i]['name']} to be the same for all sizes, found an array that depends on them")
+    form = sizes.joined([t.form for t in traces], fit, first.name)
+    for ends in ({d.name: d.least for d in dims}, {d.name: d.greatest for d in dims}):
+        if sizes.at(form, ends) != at(ends).form:
+            shown = ", ".join(f"{n} = {v}" for n, v in ends.items())
+            raise Error(f"compile {first.name}: expected the same operators for all sizes, found others at {shown}; other ranges may exclude it")
+    try:
+        form = _native.Graph(form, first.name).form()
+    except Error as why:
+        raise translated(why, form, first.owners) from None
+    return sizes.SizedProgram(form, lambda constants: first.program(constants, options), first.order, first.signature)
+
+
+def _trace(function, examples, constant) -> _Traced:
+    """Traces `function` with the examples. `constant`: names of constant parameters."""
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     try:
         signature = inspect.signature(function)
@@ -403,11 +478,7 @@ def _traced(function, examples, constant, options) -> Program:
 
     form, read = trace.form(outputs, names)
     owners = trace.owners | {named: trace.owners.get(y._name, "") for y, named in zip(outputs, names)}
-    try:
-        native = _native.Program(_native.Graph(form, name), constants=[], **options)
-    except Error as why:
-        raise translated(why, form, owners) from None
     by_name = {a._name: i for i, a in enumerate(arrays)}
     captured = {read.index(n): array for n, array, _ in trace.captured if n in read}
     order = [by_name.get(n) for n in read]
-    return Program(native, name, (result, which), order, captured, (signature, leaves))
+    return _Traced(name, form, owners, (result, which), order, captured, (signature, leaves))

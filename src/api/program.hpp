@@ -111,6 +111,8 @@ class CallableProgram {
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
   CompiledProgram made();
   const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
+  /// Returns the graph, before fusion, of a call with these sizes.
+  graph::KernelGraph graph_of_launch(std::span<const std::int64_t> sizes) const;
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 

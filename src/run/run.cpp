@@ -174,7 +174,8 @@ RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const Cache
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
-    fill(g, o, cache, r);
+    if (g.sizes) r.notes.push_back("at " + text_of(graph::values_of(g, o.sizes)));
+    fill(bound_graph(g, o.sizes), o, cache, r);
   } catch (const Rejected& e) {
     end(Status::failed, kernel::told(e));
     kernel::add(r.rejected, e.what());
