@@ -257,7 +257,8 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
 
 graph::KernelGraph CallableProgram::graph_of_launch(std::span<const std::int64_t> sizes) const {
   if (!graph_.sizes) return graph_;
-  graph::SizeValues values = graph::greatest(graph::sizes_of(graph_));  // a size with one value is none of the program's
+  graph::SizeValues values =
+      graph::greatest(graph::sizes_of(graph_));  // a size with one value is none of the program's
   for (std::size_t i = 0; i < sizes.size(); ++i) values[emitted_.manifest.sizes[i].name] = sizes[i];
   return graph::at(graph_, values);
 }
