@@ -111,6 +111,24 @@ void solve(const KernelGraph& g, const FoundExtent& f, SizeValues& values,
   origins[open[0]->name] = fmt::format("{} in {}", f.found, f.where(g));
 }
 
+/// Throws Error unless an extent is what it is at these values; `origins` says where each is from.
+void check_found(const KernelGraph& g, const FoundExtent& f, const SizeValues& values,
+                 const std::map<std::string, std::string>& origins) {
+  std::string known;
+  for (const NamedSize* s : f.expected.sizes()) {
+    const auto value = values.find(s->name);
+    if (value == values.end())
+      fail("graph {}: expected {} in {}, found {}, which no value of {} gives", g.name, f.expected, f.where(g), f.found,
+           s->name);
+    known += fmt::format("{}{} = {} ({})", known.empty() ? "" : " and ", s->name, value->second, origins.at(s->name));
+  }
+  const std::int64_t expected = evaluate(f.expected, values);
+  if (expected == f.found) return;
+  if (known.empty()) fail("graph {}: expected {} in {}, found {}", g.name, expected, f.where(g), f.found);
+  fail("graph {}: expected {} to be {} in {}, by {}, found {}", g.name, f.expected, expected, f.where(g), known,
+       f.found);
+}
+
 /// Throws Error unless each stride of a tensor is beyond what the smaller ones reach, or its dimension has one element.
 void check_nested(const Where& where, const KernelTensor& t, const SymbolicShape& shape, const SymbolicShape& strides) {
   std::vector<std::size_t> order;
@@ -247,22 +265,14 @@ SizeValues values_of_shapes(const KernelGraph& g, const std::vector<Shape>& inpu
   const std::vector<FoundExtent> all = found_extents(g, inputs);
   SizeValues values;
   std::map<std::string, std::string> origins;
-  for (const bool names_alone : {true, false})
-    for (const FoundExtent& f : all) {
-      if ((f.expected.size() != nullptr) != names_alone) continue;
-      solve(g, f, values, origins);
-      const std::vector<const NamedSize*> sizes = f.expected.sizes();
-      if (!std::ranges::all_of(sizes, [&](const NamedSize* s) { return values.contains(s->name); })) continue;
-      if (const std::int64_t expected = evaluate(f.expected, values); expected != f.found) {
-        std::string known;
-        for (const NamedSize* s : sizes)
-          known +=
-              fmt::format("{}{} = {} ({})", known.empty() ? "" : " and ", s->name, values[s->name], origins[s->name]);
-        if (known.empty()) fail("graph {}: expected {} in {}, found {}", g.name, expected, f.where(g), f.found);
-        fail("graph {}: expected {} to be {} in {}, by {}, found {}", g.name, f.expected, expected, f.where(g), known,
-             f.found);
-      }
-    }
+  for (const FoundExtent& f : all)
+    if (f.expected.size()) solve(g, f, values, origins);
+  for (std::size_t known = all.size() + 1;
+       known != values.size();) {  // an extent of two sizes gives one if the other is known
+    known = values.size();
+    for (const FoundExtent& f : all) solve(g, f, values, origins);
+  }
+  for (const FoundExtent& f : all) check_found(g, f, values, origins);
   for (const NamedSize& s : sizes_of(g))
     if (!values.contains(s.name))
       fail("graph {}: expected an input whose shape gives the size {}, found none", g.name, s.name);

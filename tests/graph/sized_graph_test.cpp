@@ -265,11 +265,19 @@ TEST(SizedGraph, ShapesThatContradictEachOtherAreRefused) {
   EXPECT_EQ(of({{4, 8}}), "graph g: expected the shapes of 2 inputs, found 1");
   Builder c("g");
   const SymbolicExtent S = c.size({.name = "S", .max = 40});
-  c.output(concat(c.input("x", {S, 8}), c.input("z", {S * 2, 8}), 0), "y");
+  const TensorHandle first = c.input("x", {S, 8});
+  c.output(concat(first, c.input("z", {S * 2, 8}), 0), "y");
   EXPECT_EQ(message([&] {
               values_of_shapes(c.build(), {{3, 8}, {5, 8}});
             }),
             "graph g: expected 2 * S to be 6 in dimension 0 of z, by S = 3 (3 in dimension 0 of x), found 5");
+  Builder d("g");
+  const SymbolicExtent R = d.size({.name = "R", .max = 40});
+  d.output(exp(d.input("x", {R * 2, 8})), "y");
+  EXPECT_EQ(message([&] {
+              values_of_shapes(d.build(), {{5, 8}});
+            }),
+            "graph g: expected 2 * R in dimension 0 of x, found 5, which no value of R gives");
 }
 
 TEST(SizedGraph, RangesAreNarrowed) {

@@ -90,6 +90,8 @@ def test_a_graph_with_sizes():
     assert program(x, z).shape == (9, 8)
     assert refused(lambda: program(x, x)) == "program g: expected 2 * T to be 6 in dimension 0 of z, by T = 3 (3 in dimension 0 of x), found 3"
     assert refused(lambda: program(np.ones((41, 8), "f4"), z)) == "program g, dimension 0 of x: expected T from 1 to 40, found 41"
+    half = zellige.compile(form | {"inputs": [form["inputs"][1]], "operators": [{"op": "exp", "inputs": ["z"], "outputs": ["y"]}]}, target="sm_80", on="reference")
+    assert refused(lambda: half(x)) == "program g: expected 2 * T in dimension 0 of z, found 3, which no value of T gives"
     assert refused(lambda: program.at(T=0)) == "program g: expected T from 1 to 40, found 0"
     assert refused(lambda: program.at(S=1)) == "program g: expected values of T, found S"
     assert refused(lambda: program.at()) == "program g: expected a value of T, found none"
@@ -123,4 +125,4 @@ def test_dims_are_checked():
     assert refused(lambda: zellige.Dim("T", max=8, typical=[9])) == "Dim T: a typical value: expected T from 1 to 8, found 9"
     T, other = zellige.Dim("T", max=8), zellige.Dim("T", max=9)
     x = zellige.TensorSpec((T, other), "f32")
-    assert refused(lambda: zellige.compile(lambda x: x + 1, x)) == "Dim T: expected one size of that name, found <zellige.Dim T: 1 to 9> and <zellige.Dim T: 1 to 8>"
+    assert refused(lambda: zellige.compile(lambda x: x + 1, x)) == "Dim T: expected one size of that name, found <zellige.Dim T: 1 to 8> and <zellige.Dim T: 1 to 9>"
