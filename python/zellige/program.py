@@ -395,7 +395,7 @@ def _dims_of(examples) -> list:
     for _, example in _leaves(list(examples), "x"):
         for extent in [*example.shape, *(example.strides or ())] if isinstance(example, exchange.TensorSpec) else []:
             if isinstance(extent, sizes.DimExpression):
-                total = extent + total
+                total = total + extent
     return total.dims if total else []
 
 
@@ -410,7 +410,10 @@ def _traced_for_sizes(function, examples, constant, options, dims) -> sizes.Size
             strides = example.strides and tuple(map(number, example.strides))
             return exchange.TensorSpec(tuple(map(number, example.shape)), example.dtype, strides, example.is_torchs)
 
-        return _trace(function, _like(list(examples), (one(e) for _, e in _leaves(list(examples), "x"))), constant)
+        try:
+            return _trace(function, _like(list(examples), (one(e) for _, e in _leaves(list(examples), "x"))), constant)
+        except Error as why:
+            raise type(why)(f"{why}, at {', '.join(f'{n} = {v}' for n, v in values.items())}") from None
 
     fit = sizes.Fit(dims)
     traces = [at(values) for values in fit.points]

@@ -157,6 +157,10 @@ def evaluate(text, values) -> int:
     return value(_parsed(text)) if isinstance(text, str) else text
 
 
+def _names(text) -> list:
+    return sorted({n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)})
+
+
 def at(form, values) -> dict:
     """Returns a graph in JSON form with numbers for the names of its sizes."""
 
@@ -330,21 +334,26 @@ class SizedProgram:
             if shape is not None and len(shape) != len(i.shape):
                 raise Error(f"program {self.name}, input {i.name}: expected {len(i.shape)} dimensions, found {len(shape)}")
             left += [(text, found, f"dimension {d} of {i.name}") for d, (text, found) in enumerate(zip(i.shape, shape or ())) if isinstance(text, str)]
-        left.sort(key=lambda entry: entry[0] not in dims)  # names alone first
-        for text, found, where in left:
-            names = {n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)}
-            unknown = [n for n in names if n not in values]
-            if len(unknown) == 1:
+        known = None
+        while known != len(values):  # an extent of two sizes gives one if the other is known; names alone come first
+            known = len(values)
+            for text, found, where in sorted(left, key=lambda entry: entry[0] not in dims):
+                unknown = [n for n in _names(text) if n not in values]
+                if len(unknown) != 1:
+                    continue
                 name = unknown[0]
                 zero, one = (evaluate(text, values | {name: v}) for v in (0, 1))
                 if one != zero and (found - zero) % (one - zero) == 0:
                     values[name], origins[name] = (found - zero) // (one - zero), f"{found} in {where}"
                     dims[name].check(values[name], f"program {self.name}, {where}")
-            if not all(n in values for n in names):
-                continue
+        for text, found, where in left:
+            names = _names(text)
+            for n in names:
+                if n not in values:
+                    raise Error(f"program {self.name}: expected {text} in {where}, found {found}, which no value of {n} gives")
             if evaluate(text, values) != found:
-                known = " and ".join(f"{n} = {values[n]} ({origins[n]})" for n in sorted(names))
-                raise Error(f"program {self.name}: expected {text} to be {evaluate(text, values)} in {where}, by {known}, found {found}")
+                origin = " and ".join(f"{n} = {values[n]} ({origins[n]})" for n in names)
+                raise Error(f"program {self.name}: expected {text} to be {evaluate(text, values)} in {where}, by {origin}, found {found}")
         return values
 
     def __call__(self, *args, **kwargs):

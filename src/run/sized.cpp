@@ -1,6 +1,8 @@
 #include "run/sized.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "graph/compose.hpp"
 #include "graph/ops.hpp"
@@ -43,6 +45,50 @@ void refuse_means(const graph::KernelGraph& g, const std::vector<graph::Symbolic
   }
 }
 
+using Names = std::set<std::string>;
+
+Names names_in(const graph::SymbolicExtent& e) {
+  Names names;
+  for (const graph::NamedSize* s : e.sizes())
+    if (s->least() < s->greatest()) names.insert(s->name);
+  return names;
+}
+
+Names common(const Names& a, const Names& b) {
+  Names both;
+  std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
+  return both;
+}
+
+/// Throws Error if an operator sums over a dimension with a size what is relative to a sum over it, as a variance does: kernels that
+/// do both in one pass have the number of elements of a block's part as a constant.
+void refuse_centred(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
+  std::vector<Names> summed(g.tensors.size()), relative(g.tensors.size()), in_shape(g.tensors.size());
+  for (std::size_t t = 0; t < shapes.size(); ++t)
+    for (const graph::SymbolicExtent& e : shapes[t]) in_shape[t].merge(names_in(e));
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const graph::KernelOp& op = g.ops[i];
+    const int x = op.inputs[0];
+    Names along, sums, away;
+    if (graph::reduces(op.kind) || graph::is_composed(op.kind) || op.kind == OpKind::reduction)
+      for (int d : graph::composed_dims(op.kind, op.attributes, g.tensors[x].shape))
+        along.merge(names_in(shapes[x][static_cast<std::size_t>(d)]));
+    if (const Names found = common(along, relative[x]); !found.empty())
+      fail(
+          "graph {}: {} is a dimension of {}, and operator {} ({}) needs it as a constant: it reduces what is relative "
+          "to a sum "
+          "along it",
+          g.name, *found.begin(), g.tensors[x].name, i, graph::name(op.kind));
+    if (op.kind == OpKind::sum || op.kind == OpKind::reduction) sums = along;
+    for (int t : op.inputs)
+      sums.insert(summed[t].begin(), summed[t].end()), away.insert(relative[t].begin(), relative[t].end());
+    if (op.kind == OpKind::add || op.kind == OpKind::sub)
+      for (int whole : op.inputs)
+        for (int t : op.inputs) away.merge(common(in_shape[whole], summed[t]));
+    for (int t : op.outputs) summed[t] = sums, relative[t] = away;
+  }
+}
+
 }  // namespace
 
 graph::KernelGraph bound_graph(const graph::KernelGraph& g, const graph::SizeValues& given) {
@@ -71,6 +117,7 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
   refuse_means(g, shapes);
+  refuse_centred(g, shapes);
   for (const tile::Size& s : list)
     if (s.of.empty()) fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
   return list;

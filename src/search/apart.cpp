@@ -33,7 +33,7 @@ int dim_of(const SymbolicShape& shape, std::string_view size) {
 }
 
 /// One operator, and the dimensions of its operands and of its result that have the size, counted from 0; `none`: it has none.
-struct Along {
+struct OperatorAlong {
   const graph::KernelOp& op;
   const std::vector<SymbolicShape>& shapes;  // of all tensors
   const std::vector<int>& dims;              // of all tensors
@@ -53,7 +53,7 @@ struct Along {
   }
 };
 
-bool matmul_apart(const Along& a) {
+bool matmul_apart(const OperatorAlong& a) {
   if (a.op.inputs.size() > 2 && a.aligned(2) != none && a.aligned(2) != a.result()) return false;
   const int m = static_cast<int>(a.shape(0).size()), n = static_cast<int>(a.shape(1).size());
   if (m < 2 || n < 2) return false;
@@ -63,7 +63,7 @@ bool matmul_apart(const Along& a) {
 }
 
 /// Returns whether a reshape keeps the dimension with the size: as many elements are before it as before.
-bool reshape_apart(const Along& a) {
+bool reshape_apart(const OperatorAlong& a) {
   SymbolicExtent before = 1, after = 1;
   for (int d = 0; d < a.dim(0); ++d) before = before * a.shape(0)[static_cast<std::size_t>(d)];
   for (int d = 0; d < a.result(); ++d) after = after * a.shapes[a.op.outputs[0]][static_cast<std::size_t>(d)];
@@ -71,14 +71,14 @@ bool reshape_apart(const Along& a) {
 }
 
 /// Returns whether an operator along dimensions `along` of its first operand computes apart: the size's dimension is none of them.
-bool outside(const Along& a, const std::vector<int>& along) { return std::ranges::count(along, a.dim(0)) == 0; }
+bool outside(const OperatorAlong& a, const std::vector<int>& along) { return std::ranges::count(along, a.dim(0)) == 0; }
 
-bool gather_apart(const Along& a) {
+bool gather_apart(const OperatorAlong& a) {
   if (a.dim(0) == 0) return false;  // rows are read from all over it
   return a.dim(0) == none || a.dim(1) == none;
 }
 
-bool is_apart(const Along& a) {
+bool is_apart(const OperatorAlong& a) {
   const OpKind kind = a.op.kind;
   if (graph::is_elementwise(kind)) return a.all_aligned();
   const int rank = static_cast<int>(a.shape(0).size());

@@ -69,6 +69,12 @@ TEST(SizedPlan, WhatKernelsNeedAsAConstantIsRefused) {
               return x + b.input("z", {T, 128}, graph::DType::f16, {1, T});
             }),
             "graph g: the stride of dimension 1 of z is T, and kernels need it as a constant or as the name of a size");
+  EXPECT_EQ(of([](Builder&, E, H x) { return sum(square(x - sum(x, 0, true) / 8.0), 0, true); }),
+            "graph g: T is a dimension of t4, and operator 4 (sum) needs it as a constant: it reduces what is relative "
+            "to a sum along "
+            "it");
+  EXPECT_EQ(of([](Builder&, E, H x) { return sum(square(x - sum(x, 1, true) / 8.0), 1, true); }), "no error");
+  EXPECT_EQ(of([](Builder&, E, H x) { return x - sum(x, 0, true); }), "no error");
   EXPECT_EQ(message([] {
               Builder b("g");
               b.size({.name = "S", .max = 64});
