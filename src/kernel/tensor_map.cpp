@@ -30,7 +30,7 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
                        only ? unit : span_bytes);
-  if (const std::int64_t end = n.view.end(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
+  if (const std::int64_t end = n.view.end_unit(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);
   if (tile::number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
@@ -59,6 +59,16 @@ std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel& kernel, const
   std::vector<tile::SymbolicNumber> all;
   for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
     all.push_back(n.view.along(d, kernel.program).end(program.sizes));
+  return all;
+}
+
+std::vector<tile::SymbolicNumber> tensor_map_strides(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  std::vector<tile::SymbolicNumber> all;
+  for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
+    all.push_back(tensor.shape[d] > 1 ? program.stride(n.tensor, d) * graph::whole_bytes(tensor.dtype) : unit);
+  all[0] = graph::whole_bytes(tensor.dtype);
   return all;
 }
 
