@@ -74,7 +74,7 @@ typedef struct zellige_tensor_info {
   const char* name;
   const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
   int32_t rank;
-  const int64_t* shape;   /* -1: an extent that is known at launch only */
+  const int64_t* shape;   /* -1: an extent of a program that is known at launch only; of a graph, the largest */
   const int64_t* strides; /* in elements; NULL: not yet assigned; -1: known at launch only */
   int64_t bytes;          /* from the first element to the last; for the largest sizes */
   int32_t alignment;      /* required of the address, in bytes */
@@ -181,6 +181,15 @@ typedef struct zellige_size_info {
  * constants; -1 if `program` is not a program. Since version 8. */
 ZELLIGE_EXPORT int zellige_program_sizes(const zellige_program* program);
 ZELLIGE_EXPORT zellige_status zellige_program_size(const zellige_program* program, int index, zellige_size_info* info);
+/* Sets `sizes` to those that the shapes of the inputs have. Refused, with both values and where each came from, if inputs
+ * disagree, or if a size is out of its range or no input has it. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_find_sizes(const zellige_program* program, const zellige_tensor* inputs,
+                                                         int input_count, int64_t* sizes, int size_count);
+/* Sets `shape` and `strides`, which have as many entries as the rank of output `index`, and its bytes, to what they are at these
+ * sizes. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_output_sizes(const zellige_program* program, int index,
+                                                           const int64_t* sizes, int size_count, int64_t* shape,
+                                                           int64_t* strides, int64_t* bytes);
 /* The bytes of the workspace of a launch with these sizes; -1 if one is out of its range. Since version 8. */
 ZELLIGE_EXPORT int64_t zellige_program_workspace_sizes(const zellige_program* program, const int64_t* sizes,
                                                        int size_count);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/error.hpp"
+#include "graph/sized_graph.hpp"
 #include "reference/reference.hpp"
 #include "run/emulated.hpp"
 #include "run/npy.hpp"
@@ -102,8 +103,7 @@ std::string run_emulated(const std::string& source, const emit::Manifest& m, con
 }
 
 /// Computes the outputs in float64 from the graph (reference/reference.hpp), without kernels.
-void run_reference(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory) {
-  const emit::Manifest& m = p.manifest;
+void run_reference(const emit::Manifest& m, const graph::KernelGraph& g, const HostMemory& memory) {
   std::vector<reference::Array> inputs(g.inputs.size());
   for (const emit::TensorPlace& t : m.tensors)
     if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::input)
@@ -248,14 +248,19 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
   HostMemory memory;
   for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
-  if (options_.on == On::reference && !sizes.empty())
-    fail("program {}: the reference evaluates graphs of constant sizes, and {} is known at launch only", m.name,
-         emitted_.manifest.sizes[0].name);
-  if (options_.on == On::reference) return run_reference(emitted_, graph_, memory);
+  if (options_.on == On::reference) return run_reference(m, graph_of_launch(sizes), memory);
   const std::string note = run_emulated(emitted_.source, m, graph_, memory, cache_, options_.workers);
   if (note.empty()) return;
   const std::lock_guard lock(compiling_);
   notes_ = note;
+}
+
+graph::KernelGraph CallableProgram::graph_of_launch(std::span<const std::int64_t> sizes) const {
+  if (!graph_.sizes) return graph_;
+  graph::SizeValues values =
+      graph::greatest(graph::sizes_of(graph_));  // a size with one value is none of the program's
+  for (std::size_t i = 0; i < sizes.size(); ++i) values[emitted_.manifest.sizes[i].name] = sizes[i];
+  return graph::at(graph_, values);
 }
 
 void CallableProgram::compile() {

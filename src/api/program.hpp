@@ -94,7 +94,9 @@ class CallableProgram {
   void launch(std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs, void* workspace,
               void* stream);
   /// Returns the bytes of the workspace of a launch with these sizes.
-  std::int64_t workspace(std::span<const std::int64_t> sizes) { return launches_.at(sizes)->buffer_size; }
+  std::int64_t workspace(std::span<const std::int64_t> sizes) { return at(sizes)->buffer_size; }
+  /// Returns the manifest of a launch with these sizes.
+  std::shared_ptr<const emit::Manifest> at(std::span<const std::int64_t> sizes) { return launches_.at(sizes); }
   /// Returns what a caller is told of the manifest's tensor `t`: extents and strides that sizes decide are -1.
   const emit::TensorPlace& told(int t) const { return told_[static_cast<std::size_t>(t)]; }
   /// Compiles the kernels, unless that is done already, for the GPU of the thread's current context. Without
@@ -109,6 +111,8 @@ class CallableProgram {
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
   CompiledProgram made();
   const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
+  /// Returns the graph, before fusion, of a call with these sizes.
+  graph::KernelGraph graph_of_launch(std::span<const std::int64_t> sizes) const;
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 

@@ -117,6 +117,13 @@ std::span<const std::int64_t> sizes_at(const CallableProgram& program, const int
   return array_at(sizes, static_cast<std::size_t>(count), "sizes");
 }
 
+/// Returns where the caller gets the program's sizes.
+std::span<int64_t> places_for(const CallableProgram& program, int64_t* sizes, int count) {
+  sizes_at(program, sizes, count);
+  for (int i = 0; i < count; ++i) place_for(sizes + i, "sizes");
+  return {sizes, static_cast<std::size_t>(count)};
+}
+
 /// Launches a program on the caller's addresses.
 void launch(CallableProgram& program, std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs,
             void* workspace, void* stream) {
@@ -283,6 +290,30 @@ zellige_status zellige_program_size(const zellige_program* p, int index, zellige
       fail("program {}: has {} sizes, counted from 0, found {}", m.name, m.sizes.size(), index);
     const tile::Size& s = m.sizes[static_cast<std::size_t>(index)];
     place_for(to, "info") = {s.name.c_str(), s.low, s.high, s.multiple};
+  });
+}
+zellige_status zellige_program_find_sizes(const zellige_program* p, const zellige_tensor* inputs, int input_count,
+                                          int64_t* sizes, int size_count) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    const emit::Manifest& m = program->emitted().manifest;
+    check_counts(m, program->signature(), input_count, static_cast<int>(program->signature().outputs.size()));
+    ReadablePages known;
+    const auto in = array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs");
+    std::ranges::copy(sizes_of_call(m, program->signature(), in, {}, &known),
+                      places_for(*program, sizes, size_count).begin());
+  });
+}
+zellige_status zellige_program_output_sizes(const zellige_program* p, int index, const int64_t* sizes, int size_count,
+                                            int64_t* shape, int64_t* strides, int64_t* bytes) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    const auto launch = program->at(sizes_at(*program, sizes, size_count));
+    const emit::TensorPlace& t =
+        launch->tensors[element_of(program->signature().outputs, index, "program " + launch->name, "output")];
+    for (std::size_t d = 0; d < t.shape.size(); ++d)
+      place_for(shape + d, "shape") = t.shape[d], place_for(strides + d, "strides") = t.strides[d];
+    place_for(bytes, "bytes") = t.bytes;
   });
 }
 int64_t zellige_program_workspace_sizes(const zellige_program* p, const int64_t* sizes, int size_count) {

@@ -75,7 +75,7 @@ std::string size_checks(const Manifest& m) {
 }
 
 std::string sizes_prologue() {
-  return "#include <cstdint>\nstatic inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }\n";
+  return "#include <stdint.h>\nstatic inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }\n";
 }
 
 std::string size_comment(const tile::Size& s) {

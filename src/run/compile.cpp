@@ -14,6 +14,7 @@
 #include "run/files.hpp"
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
+#include "run/sized.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
@@ -37,8 +38,10 @@ PassState constants(PassState s, const std::optional<Cache>&) {
 }
 
 PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
+  const std::vector<int> inputs = s.graph.inputs;
   s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
   s.graph = s.fused.graph;
+  s.options.plan.sizes = moved(std::move(s.options.plan.sizes), inputs, s.graph.inputs);
   kernel::add(rejected(s), s.fused.rejected);
   return s;
 }
@@ -179,6 +182,7 @@ constexpr Pass all[] = {
 
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
                       const std::optional<Cache>& cache) {
+  g.sizes = nullptr;  // fused operators are those of the greatest values
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
@@ -242,6 +246,7 @@ const Pass& pass_named(std::string_view name) {
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<Cache>& cache) {
   const std::string name = s.graph.name;
+  if (s.graph.sizes) s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;
   try {
     for (const Pass& pass : some) {
       const auto start = SteadyClock::now();

@@ -16,6 +16,7 @@
 #include "search/real_trials.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
+#include "search/sized_equal.hpp"
 
 namespace zellige::search {
 namespace {
@@ -356,6 +357,11 @@ std::vector<Shown> shown(const KernelGraph& g, const std::vector<reference::Arra
 
 Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  if (a.sizes || b.sizes) {
+    Equality e = equal_sized(a, b, options);
+    e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return e;
+  }
   const std::uint64_t seed =
       options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
   const ComparedGraphs graphs{{a, b, match(a, b)}, options, work(a) + work(b), seed};

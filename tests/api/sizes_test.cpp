@@ -74,6 +74,23 @@ TEST_F(Sizes, AreDescribed) {
   EXPECT_EQ(std::string(zellige_last_error()), "program sized: expected 2 sizes, found 1");
 }
 
+TEST_F(Sizes, AreFoundInInputsAndGiveTheShapesOfOutputs) {
+  const std::int64_t shapes[2][2] = {{7, 8}, {11, 8}};
+  const auto tensor = [&](int i) { return zellige_tensor{nullptr, 2, 0, 2, 2, 32, 1, shapes[i], nullptr, 0}; };
+  const zellige_tensor in[] = {tensor(0), tensor(1)};
+  std::int64_t sizes[2] = {}, shape[2] = {}, strides[2] = {}, bytes = 0;
+  ASSERT_EQ(zellige_program_find_sizes(program.get(), in, 2, sizes, 2), ZELLIGE_OK) << zellige_last_error();
+  EXPECT_EQ(sizes[0], 7);
+  EXPECT_EQ(sizes[1], 4);
+  ASSERT_EQ(zellige_program_output_sizes(program.get(), 0, sizes, 2, shape, strides, &bytes), ZELLIGE_OK);
+  EXPECT_EQ(shape[0], 7);
+  EXPECT_EQ(shape[1], 8);
+  EXPECT_EQ(strides[0], 8);
+  EXPECT_EQ(bytes, 7 * 32);
+  EXPECT_EQ(zellige_program_output_sizes(program.get(), 1, sizes, 2, shape, strides, &bytes), ZELLIGE_REFUSED);
+  EXPECT_EQ(std::string(zellige_last_error()), "program sized: has 1 outputs, counted from 0, found 1");
+}
+
 TEST_F(Sizes, DecideGridAndScalars) {
   for (const std::int64_t t : {std::int64_t{1}, std::int64_t{4}, std::int64_t{5}, std::int64_t{63}, std::int64_t{64}}) {
     ASSERT_EQ(launch({t, 4}), ZELLIGE_OK) << zellige_last_error();
