@@ -168,9 +168,11 @@ NodeValue KernelText::apply(const Item& item, const NestAt& nest) {
       else if (result.vector && !values_[item.in[1]].vector)
         in[1] = divisor(in[1]);
     }
+    std::vector<std::string> with_count = in;
     if (n.count_size >= 0)
-      in.push_back(fmt::format("static_cast<float>({})", number(tile::SymbolicNumber::of(program_.sizes, n.count_size))));
-    result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
+      with_count.push_back(
+          fmt::format("static_cast<float>({})", number(tile::SymbolicNumber::of(program_.sizes, n.count_size))));
+    result.text = formula(n, with_count, block_.nodes[n.in[0]].dtype);
     std::vector<NodeValue> operands;
     for (std::size_t k = 0; k < in.size(); ++k) operands.push_back(values_[item.in[k]]), operands[k].text = in[k];
     rules::rewrite(expression_rules, rules::Level::expression, result, Applied{n, *nest.context, operands});

@@ -1,12 +1,11 @@
 #include "lower/sizes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "graph/error.hpp"
-#include "graph/reductions.hpp"
 #include "lower/mask_ends.hpp"
+#include "lower/size_counts.hpp"
 #include "lower/size_digits.hpp"
 #include "lower/size_views.hpp"
 #include "tile/size_classes.hpp"
@@ -18,14 +17,14 @@ using tile::Node;
 using tile::SymbolicNumber;
 
 /// A dimension of the tensor of a load or store, or one that a mask masks.
-struct Place {
+struct ViewDimension {
   int node = -1, dim = -1;
 };
 
 /// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
-class GivenSizes {
+class SizesOfProgram {
  public:
-  explicit GivenSizes(tile::TilePrograms& p) : p_(p) {}
+  explicit SizesOfProgram(tile::TilePrograms& p) : p_(p) {}
 
   void run() {
     for (bool more = true; more;) {
@@ -44,7 +43,7 @@ class GivenSizes {
   bool is_input(int tensor) const { return std::ranges::count(p_.inputs, tensor) > 0; }
 
   /// Gives an extent to a dimension of a tensor. `where` is the kernel or view that asks for it.
-  void give(int tensor, int dim, const Factors& factors, const std::string& where) {
+  void give(int tensor, int dim, const ExtentFactors& factors, const std::string& where) {
     const SymbolicNumber now = p_.extent(tensor, dim), n = product_of(factors);
     if (factors.size() > 1) factors_.try_emplace({tensor, dim}, factors);
     const std::string& name = p_.tensors[tensor].name;
@@ -58,7 +57,7 @@ class GivenSizes {
     changed_ = true;
   }
 
-  Factors factors_of(int tensor, int dim) const {
+  ExtentFactors factors_of(int tensor, int dim) const {
     const auto found = factors_.find({tensor, dim});
     if (found != factors_.end()) return found->second;
     const SymbolicNumber extent = p_.extent(tensor, dim);
@@ -76,7 +75,7 @@ class GivenSizes {
   }
 
   static bool has_sizes(const SizedLayout& of) {
-    return !std::ranges::all_of(of.extents, [](const Factors& f) { return product_of(f).is_constant(); });
+    return !std::ranges::all_of(of.extents, [](const ExtentFactors& f) { return product_of(f).is_constant(); });
   }
 
   /// Returns the dimensions of a view in its base, or of its base in a view that shows all of it; nothing if neither has sizes.
@@ -123,13 +122,13 @@ class GivenSizes {
   static void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
-        if (const int which = classes.of_view(i, d); which >= 0) visit(which, Place{i, d});
+        if (const int which = classes.of_view(i, d); which >= 0) visit(which, ViewDimension{i, d});
   }
 
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
   std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
     std::map<int, SymbolicNumber> all;
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       if (!tile::accesses(n)) return;
       const SymbolicNumber extent = p_.extent(n.tensor, at.dim);
@@ -145,13 +144,13 @@ class GivenSizes {
   void tensors_of(const tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
-    std::map<int, Factors> orders;  // by class, of those that are products
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    std::map<int, ExtentFactors> orders;  // by class, of those that are products
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       if (!tile::accesses(kernel.nodes[at.node])) return;
       const auto found = factors_.find({kernel.nodes[at.node].tensor, at.dim});
       if (found != factors_.end()) orders.try_emplace(which, found->second);
     });
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
       if (!tile::accesses(n) || found == numbers.end()) return;
@@ -165,7 +164,7 @@ class GivenSizes {
       if (n.view.origin(at.dim) != 0)
         fail("{}: {} has a part of dimension {}, which is {}", kernel.name, n.name, at.dim, size);
       const auto factors = orders.find(which);
-      give(n.tensor, at.dim, factors == orders.end() ? Factors{found->second} : factors->second, kernel.name);
+      give(n.tensor, at.dim, factors == orders.end() ? ExtentFactors{found->second} : factors->second, kernel.name);
     });
   }
 
@@ -173,8 +172,8 @@ class GivenSizes {
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
-    if (numbers.empty()) return;
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
       if (found == numbers.end()) return;
@@ -185,11 +184,10 @@ class GivenSizes {
       const tile::Interval along = n.view.along(at.dim, kernel);
       cut.all_tiles = (cut.loop && cut.axis >= 0) || shares_tiles(kernel, classes, which, along, cut.loop);
       if (cut.all_tiles) cut.overhang = true;
+      counts_.add_part(cut.tile), counts_.add_part(cut.tile * kernel.loop);
     });
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
-      mask_of(kernel, i);
-      count_of(kernel, classes, numbers, i);
-    }
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) mask_of(kernel, i);
+    counts_.divide(kernel, classes, numbers);
     order_digits(kernel, p_.sizes);
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
@@ -204,7 +202,7 @@ class GivenSizes {
   static bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
                            const tile::Interval& along, bool iterates) {
     bool shares = false;
-    each_place(kernel, classes, [&](int other, const Place& at) {
+    each_place(kernel, classes, [&](int other, const ViewDimension& at) {
       const tile::TileView& view = kernel.nodes[at.node].view;
       shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
                           view.along(at.dim, kernel).numbered_as(along));
@@ -235,30 +233,9 @@ class GivenSizes {
     return all;
   }
 
-  /// Makes the divisor of a mean the number of elements of which it is one: a sum over a class, divided by its extent times a constant.
-  void count_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers, int i) {
-    Node& n = kernel.nodes[i];
-    const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
-    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1) return;
-    const double count = product ? 1 / n.scalar : n.scalar;
-    SymbolicNumber of = 1;
-    kernel.visit_from({n.in[0]}, [&](int in) {
-      const Node& from = kernel.nodes[in];
-      const bool sum = (from.kind == tile::NodeKind::reduce || from.kind == tile::NodeKind::accumulate) &&
-                       &graph::monoid_of(from.op) == &graph::monoids::sum;
-      const auto found = numbers.find(classes.folded(in));
-      if (sum && found != numbers.end()) of = of * found->second;
-      return sum;
-    });
-    if (of.is_constant()) return;
-    const double rest = count / static_cast<double>(of.high());
-    if (rest < 1 || rest != std::floor(rest) || rest > 1e9) return;
-    n.op = graph::OpKind::div, n.scalar = count;
-    n.count_size = size_of(p_.sizes, of * static_cast<std::int64_t>(rest));
-  }
-
   tile::TilePrograms& p_;
-  std::map<std::pair<int, int>, Factors> factors_;  // by tensor and dimension: of those that were merged
+  std::map<std::pair<int, int>, ExtentFactors> factors_;  // by tensor and dimension: of those that were merged
+  SizeCounts counts_{p_};
   bool changed_ = false;
 };
 
@@ -277,7 +254,7 @@ void give_sizes(tile::TilePrograms& program, const tile::SizeList& sizes) {
       const auto at = static_cast<std::size_t>(size_of(program.sizes, *size.computed));
       program.sizes[at].of.insert(program.sizes[at].of.end(), size.of.begin(), size.of.end());
     }
-  GivenSizes(program).run();
+  SizesOfProgram(program).run();
 }
 
 void give_strides(tile::TilePrograms& p) {

@@ -189,15 +189,18 @@ SymbolicNumber ceil_div(const SymbolicNumber& a, std::int64_t b) {
 }
 
 std::string SymbolicNumber::text() const {
+  if (terms_.empty()) return fmt::format("{}", constant_);
   std::string text;
-  for (const Term& t : terms_) {
-    const std::string of = text_of(t);
-    const bool minus = t.coefficient < 0;
-    text += minus ? "-" : text.empty() ? "" : "+";
-    text += std::abs(t.coefficient) == 1 ? of : fmt::format("{}*{}", std::abs(t.coefficient), of);
+  for (const bool negative : {false, true}) {  // so that no sign begins it
+    if (negative && text.empty()) text = fmt::format("{}", constant_);
+    for (const Term& t : terms_) {
+      if ((t.coefficient < 0) != negative) continue;
+      text += negative ? "-" : text.empty() ? "" : "+";
+      text += (std::abs(t.coefficient) == 1 ? "" : fmt::format("{}*", std::abs(t.coefficient))) + text_of(t);
+    }
   }
-  if (text.empty()) return fmt::format("{}", constant_);
-  return text + (constant_ == 0 ? "" : fmt::format("{:+}", constant_));
+  const bool begins = std::ranges::none_of(terms_, [](const Term& t) { return t.coefficient > 0; });
+  return text + (begins || constant_ == 0 ? "" : fmt::format("{:+}", constant_));
 }
 
 // ---- values and bounds ----
