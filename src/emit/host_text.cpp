@@ -106,7 +106,8 @@ std::string some_blocks(const Manifest& m, int kernel) {
   std::vector<std::int64_t> least;
   for (const tile::Size& s : m.sizes) least.push_back(s.low);
   for (int axis = 0; axis < 3; ++axis)
-    if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis}); grid != m.sized.end() && grid->second.at(least) == 0)
+    if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis});
+        grid != m.sized.end() && grid->second.at(least) == 0)
       all += (all.empty() ? "" : " && ") + number_text(m, grid->first, 0) + " > 0";
   return all;
 }

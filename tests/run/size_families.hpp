@@ -61,7 +61,8 @@ inline KernelGraph gate(std::int64_t rows) {
 /// The size is the batch.
 inline KernelGraph attention(std::int64_t batch) {
   Builder b("attention");
-  const TensorHandle q = b.input("q", {batch, 16, 32}), k = b.input("k", {batch, 32, 24}), v = b.input("v", {batch, 24, 32});
+  const TensorHandle q = b.input("q", {batch, 16, 32}), k = b.input("k", {batch, 32, 24}),
+                     v = b.input("v", {batch, 24, 32});
   b.output(matmul(softmax(matmul(q, k) * 0.125, 2), v), "y");
   return b.build();
 }
