@@ -22,6 +22,7 @@ _PLACES = {
     "compile": "program",
     "load": "program",
     "Program": "program",
+    "SizeInfo": "program",
     "TensorInfo": "program",
     "TensorSpec": "exchange",
     "Dim": "sizes",

@@ -3,7 +3,7 @@
 import inspect
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import _native, exchange, sizes
 from ._native import Error
@@ -23,6 +23,16 @@ class TensorInfo:
     alignment: int  # in bytes; the tensor's address must be a multiple of it
     memory: int | None  # of an output: index of the input whose memory it shares, or None
     constant: bool  # of an input: no earlier work on the stream writes it
+
+
+@dataclass(frozen=True)
+class SizeInfo:
+    """A size of a program that is known at a call only: a multiple of `multiple` from `min` to `max`."""
+
+    name: str
+    min: int
+    max: int
+    multiple: int
 
 
 # ---- Arguments: arrays in tuples, lists and dicts ----
@@ -59,7 +69,8 @@ class Program:
     without a copy and without waiting. Every argument's dtype, shape, strides, device and alignment are compared with those
     that the program expects; a difference raises `Error` with both values.
 
-    inputs, outputs: a TensorInfo for each, in order.
+    inputs, outputs: a TensorInfo for each, in order. An extent that is known at a call only is -1.
+    sizes: a SizeInfo for each size that is known at a call only; calls take it from the arrays' shapes.
     source: the CUDA source code.  standalone: the source code with Zellige's headers inlined.  manifest: the description of
         the program for its caller, as a dict (docs/reference/manifest.md).
     plan: the decisions of each planner pass, in words.  price: the estimated time in microseconds.
@@ -75,6 +86,7 @@ class Program:
         self._native, self.name = native, name
         self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
         self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
+        self.sizes = tuple(SizeInfo(**s) for s in native.sizes())
         # per input: index of its leaf among the arguments; None: the inputs are the arguments
         self._arguments = arguments
         self._captured = dict(captured)  # captured arrays, by index of the input
@@ -84,6 +96,7 @@ class Program:
         # True if the arguments are the inputs, one to one, and no output shares an input's memory.
         self._is_direct = (
             bool(self.inputs)
+            and not self.sizes
             and not self._captured
             and list(self._order()) == list(range(len(self.inputs)))
             and (signature is None or signature[1] == list(signature[0].parameters)[: len(self.inputs)])
@@ -175,13 +188,24 @@ class Program:
         leaves = self._bound(args, kwargs)
         given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
         inputs = exchange.Tensors(given)
-        outs = self._outs(out, given)
+        outs = self._outs(out, given, self._outputs_of(inputs))
         outputs = exchange.Tensors(outs)
         kind, number = inputs.device()
         if kind == exchange.CUDA and stream is None:
             stream = exchange.current_stream(given[0], number)
         self._native.call(inputs.c, inputs.count, outputs.c, outputs.count, stream)
         return self._given_back(leaves, outs)
+
+    def _outputs_of(self, inputs) -> tuple:
+        """Returns the outputs of a call with these inputs: their shapes, where sizes decide them, are those of the call."""
+        if not self.sizes:
+            return self.outputs
+        sizes = self._native.find_sizes(inputs.c, inputs.count, len(self.sizes))
+        found = []
+        for i, o in enumerate(self.outputs):
+            shape, strides, size = self._native.output_at(i, len(o.shape), sizes)
+            found.append(replace(o, shape=shape, strides=strides, bytes=size))
+        return tuple(found)
 
     def _given_back(self, leaves, outs):
         """Returns the result of a call: the arrays `outs` in the nested tuples, lists and dicts that the traced function
@@ -219,10 +243,10 @@ class Program:
             raise Error(f"program {self.name}: expected arguments {', '.join(names)}, found {', '.join(n for n, _ in found)}")
         return [array for _, array in found]
 
-    def _outs(self, out, given) -> list:
-        """Returns an array for each output. If the output shares an input's memory, this is the input's array, from
+    def _outs(self, out, given, outputs) -> list:
+        """Returns an array for each of `outputs`. If the output shares an input's memory, this is the input's array, from
         `given`; else it is the array in `out`, or a new one if `out` is None."""
-        own = [o for o in self.outputs if o.memory is None]
+        own = [o for o in outputs if o.memory is None]
         outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         if out is None:
             if own and not given:
@@ -234,7 +258,7 @@ class Program:
             if exchange.is_numpy(array) and not array.flags.writeable:
                 raise Error(f"program {self.name}, output {o.name}: expected memory that can be written, found a read-only array")
         rest = iter(outs)
-        return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
+        return [next(rest) if o.memory is None else given[o.memory] for o in outputs]
 
 
 _KINDS = {str: "a string or None", int: "an integer", bool: "True or False"}

@@ -287,6 +287,7 @@ class SizedProgram:
     """A program whose extents have names. Called with arrays of any sizes in the ranges, it returns arrays.
 
     sizes: the Dims.  inputs: a SizedInput for each.  graph: the graph for all sizes, as a dict.
+    whole: the Program for all sizes, which is called then; None if kernels need a size as a constant.  why_not: the reason.
     """
 
     def __init__(self, form, make, arguments=None, signature=None):
@@ -295,6 +296,15 @@ class SizedProgram:
         self.inputs = tuple(SizedInput(i["name"], i["dtype"], tuple(i["shape"])) for i in form["inputs"])
         self._make, self._arguments, self._signature = make, arguments, signature
         self._programs = {}
+        self.why_not = ""
+
+    @functools.cached_property
+    def whole(self):
+        try:
+            return self._make(self.graph)
+        except Error as why:
+            self.why_not = str(why)
+            return None
 
     def __repr__(self) -> str:
         return f"<zellige.SizedProgram {self.name} of {', '.join(map(repr, self.sizes))}>"
@@ -355,4 +365,5 @@ class SizedProgram:
         leaves = Program._bound(self, args, kwargs)
         order = Program._order(self)
         shapes = [None if at is None else tuple(exchange.spec_of(leaves[at]).shape) for at in order]
-        return self.at(**self.values_of(shapes))(*args, **kwargs, **inside)
+        values = self.values_of(shapes)
+        return (self.whole or self.at(**values))(*args, **kwargs, **inside)

@@ -280,8 +280,9 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
     if (!n.view.predicated(d)) continue;
     const tile::Interval along = n.view.along(d, block_);
     const Index end = global_end(along);
-    if (along.origin() < 0 || !end.is_constant()) return false;
-    inside[d] = at_most(at[d], end.constant() - 1);
+    if (along.origin() < 0 || (!end.is_constant() && !fits_int(along.end(program_.sizes)))) return false;
+    inside[d] = end.is_constant() ? at_most(at[d], end.constant() - 1)
+                                  : Index::named(fmt::format("at_most({}, {})", at[d], end - 1));
   }
   at = std::move(inside);
   return true;

@@ -23,7 +23,8 @@ KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& p
 
 void KernelText::emit(const std::string& part) {
   part_ = !part.empty();
-  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
+  const std::vector<tile::SymbolicNumber> grid = block_.grid_of(program_.sizes);
+  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", grid[0].text(), grid[1].text(), grid[2].text(),
             plan_.shared_bytes,
             block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
                                           plan_.stages() > 1 ? "s" : "")
@@ -44,13 +45,13 @@ void KernelText::emit(const std::string& part) {
   out_.close();
 }
 
-/// Returns the function's parameters: TMA descriptors, then pointers.
+/// Returns the function's parameters: TMA descriptors, then pointers, then sizes.
 std::string KernelText::parameter_list() const {
   std::string list;
-  for (const Parameter& p : parameters(plan_)) {
+  for (const Parameter& p : parameters(plan_, program_)) {
     list += list.empty() ? "" : ", ";
     list += p.node >= 0 ? fmt::format("const __grid_constant__ TmaDescriptor {}", map_name(p.node))
-                        : pointer_text(p, program_, names_);
+                        : parameter_text(p, program_, names_);
   }
   return list;
 }

@@ -101,7 +101,8 @@ class KernelText {
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index tile_number(const tile::Interval&, bool far = false) const;
   Index origin(const tile::Interval&) const;
-  Index global_end(const tile::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
+  Index global_end(const tile::Interval&) const;
+  Index number(const tile::SymbolicNumber&) const;
   void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
@@ -133,6 +134,7 @@ class KernelText {
                     const std::vector<Index>& from) const;
   std::string end_of(const Node&, const Index& iteration) const;
   std::int64_t last_read(const Node&, const Index& iteration) const;
+  Index size_of(const Node&) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp: the loop over a thread's elements of a tile, and their coordinates.

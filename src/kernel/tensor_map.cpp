@@ -7,6 +7,14 @@ constexpr std::int64_t unit = 16;      // bytes: TMA's unit of strides, row leng
 constexpr std::int64_t max_box = 256;  // elements of a box along each dimension
 constexpr int max_dimensions = 5;
 
+/// Returns the work that copies the tile of the load or store `node`.
+const Work& copy_of(const Kernel& kernel, int node) {
+  const bool load = kernel.program.nodes[node].kind == tile::NodeKind::load;
+  return *find_work(kernel, [&](const Work& w) {
+    return w.node == node && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
+  });
+}
+
 }  // namespace
 
 std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner) {
@@ -46,13 +54,18 @@ std::int64_t boxes_of_rank(const Kernel& kernel, const Work& copy) {
   return copy.part == b.inner ? b.boxes() / kernel.ranks : b.boxes();
 }
 
+std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
+  std::vector<tile::SymbolicNumber> all;
+  for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
+    all.push_back(n.view.along(d, kernel.program).end(program.sizes));
+  return all;
+}
+
 TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, int id) {
   const tile::Node& n = kernel.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const bool load = n.kind == tile::NodeKind::load;
-  const Work& copy = *find_work(kernel, [&](const Work& w) {
-    return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
-  });
+  const Work& copy = copy_of(kernel, id);
   const SmemTensor& b = kernel.tensors[copy.tensor];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};

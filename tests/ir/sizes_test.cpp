@@ -210,10 +210,13 @@ TEST(Sizes, WhatIsWrongForSomeValuesIsRefused) {
             "rows_k0: a block takes several tiles, of a grid of (2,ceil(T/64),1)");
 }
 
-TEST(Sizes, AreNotEmittedYet) {
-  const std::string text = print(planned(product(8192), "sm_80", rows(64, 8192, 64)));
-  EXPECT_EQ(thrown([&] { compile(text, "x.ir"); }),
-            "x.ir:1:1: graph rows: T is known at launch only, and no launch passes sizes yet");
+TEST(Sizes, AreEmittedAsParameters) {
+  const std::string text = print(planned(product(8192), "sm_80", rows(64, 8192, 8)));
+  const emit::EmittedProgram p = compile(text, "x.ir").program;
+  EXPECT_NE(p.source.find("// Grid 2 x ceil(T/64) x 1, "), p.source.npos) << p.source;
+  EXPECT_NE(p.source.find("gmem<half_t> pC, [[maybe_unused]] int nT) {"), p.source.npos) << p.source;
+  EXPECT_EQ(p.manifest.sized.at({emit::SizedField::grid, 0, 0, 1}).text(p.manifest.sizes), "ceil(T/64)");
+  EXPECT_EQ(p.manifest.kernels[0].grid.y, 128);
 }
 
 TEST(Sizes, ThatAKernelNeedsAsConstantsAreRefused) {
