@@ -42,11 +42,37 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
   return result;
 }
 
+bool TileProgram::has_sized_loop() const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return true;
+  return false;
+}
+
+SymbolicNumber TileProgram::iterations(const SizeList& sizes) const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return n.view.along(d, *this).iterations(sizes);
+  return loop;
+}
+
+SymbolicNumber TilePrograms::stride(int tensor, int dim) const {
+  const auto found = strides.find(tensor);
+  return found == strides.end() ? tensors[tensor].strides[dim] : found->second[dim];
+}
+
 SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
   for (std::size_t s = 0; s < sizes.size(); ++s)
     if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0)
       return SymbolicNumber::of(sizes, static_cast<int>(s));
   return tensors[tensor].shape[dim];
+}
+
+graph::KernelTensor TilePrograms::least_aligned(int tensor) const {
+  graph::KernelTensor t = tensors[tensor];
+  if (strides.contains(tensor))
+    for (int d = 0; d < static_cast<int>(t.strides.size()); ++d) t.strides[d] = stride_unit(tensor, d);
+  return t;
 }
 
 Node TilePrograms::access(NodeKind kind, int tensor, TileView view) const {
