@@ -36,11 +36,20 @@ Index KernelText::origin(const tile::Interval& along) const {
 }
 
 /// Returns the expression for a number that sizes decide, of the kernel's parameters.
-Index KernelText::number(const tile::SymbolicNumber& n) const {
+Index KernelText::number(const tile::SymbolicNumber& n, bool wide) const {
   if (n.is_constant()) return n.low();
   const tile::SizeExpression e = tile::SizeExpression::of(n, program_.sizes);
-  const std::string text = e.code([&](int size) { return names_.size(program_.sizes[size].name); });
+  const std::string text = e.code([&](int size) {
+    const std::string name = names_.size(program_.sizes[size].name);
+    return wide ? "(long long)" + name : name;
+  });
   return Index::named(e.as_size() >= 0 ? text : fmt::format("({})", text));
+}
+
+Index KernelText::bound(std::int64_t bound, int size) const {
+  if (size < 0) return bound;
+  const tile::SymbolicNumber n = tile::SymbolicNumber::of(program_.sizes, size);
+  return number(n) + (bound - n.high());
 }
 
 /// Returns the expression for the coordinate at which a view ends.
@@ -110,7 +119,8 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   const bool shifted = plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
-    std::int64_t limit = program_.extent(n.tensor, d).is_constant() ? tensor.shape[d] : 1;
+    const bool constant = program_.extent(n.tensor, d).is_constant() && program_.stride(n.tensor, d).is_constant();
+    std::int64_t limit = constant ? tensor.shape[d] : 1;
     if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted && tile::number_of(n) < 0)
       limit = std::min(limit, n.view.along(d, block_).start(0, iteration.constant() + 1));
     last += (limit - 1) * tensor.strides[d];
@@ -118,15 +128,19 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
+/// Returns the offset of the last element of a tensor along a dimension whose extent or stride sizes decide; otherwise a constant.
+tile::SymbolicNumber KernelText::sized_last(int tensor, int d) const {
+  const tile::SymbolicNumber extent = program_.extent(tensor, d), stride = program_.stride(tensor, d);
+  if (extent.is_constant() && stride.is_constant()) return 0;
+  return ((extent.is_constant() ? tile::SymbolicNumber(program_.tensors[tensor].shape[d]) : extent) + -1) * stride;
+}
+
 /// Returns the number of elements from the first to the last of the tensor of load `n`.
 Index KernelText::size_of(const Node& n) const {
   Index size = last_read(n, Index::named("any")) + 1;
   for (int d = 0; d < n.view.rank(); ++d)
-    if (const tile::SymbolicNumber extent = program_.extent(n.tensor, d); !extent.is_constant())
-      size = size + (extent.high() * program_.tensors[n.tensor].strides[d] < std::int64_t{1} << 31
-                         ? number(extent) - 1
-                         : Index::named(fmt::format("(long long){}", number(extent))) - 1) *
-                        program_.tensors[n.tensor].strides[d];
+    if (const tile::SymbolicNumber last = sized_last(n.tensor, d); !last.is_constant())
+      size = size + number(last, last.high() >= std::int64_t{1} << 31);
   return size;
 }
 

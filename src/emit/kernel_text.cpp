@@ -90,9 +90,19 @@ void KernelText::declarations() {
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
+  if (block_.has_sized_loop() && !plan_.loop_bounds)
+    out_.line("const int trips = {};", number(block_.iterations(program_.sizes)));
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
+    if (program_.strides.contains(t)) {
+      std::string strides;
+      for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d)
+        strides += ", " + number(program_.stride(t, d), wide.contains(t)).str();
+      out_.line("const auto {} = strided_tile<{}>({}{});", global(t), wide.contains(t) ? "long long" : "int",
+                names_.pointer(tensor.name), strides);
+      continue;
+    }
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
               layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
               names_.pointer(tensor.name));
@@ -113,7 +123,7 @@ void KernelText::declarations() {
 void KernelText::declare_first_iteration() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
-  const Index first = global_start(t.rows, false, 0) + *t.from;
+  const Index first = global_start(t.rows, false, 0) + bound(*t.from, block_.nodes[t.mask].triu_size);
   out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before", first,
             first, t.each);
 }

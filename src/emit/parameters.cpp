@@ -18,11 +18,16 @@ std::set<int> sizes_of(const kernel::Kernel& kernel, const tile::TilePrograms& p
     if (!n.is_constant()) all.merge(tile::SizeExpression::of(n, program.sizes).sizes());
   };
   const std::vector<tile::Node>& nodes = kernel.program.nodes;
-  for (int i = 0; i < static_cast<int>(nodes.size()); ++i)
-    for (int d = 0; d < nodes[i].view.rank(); ++d) {
-      if (!kernel.uses_tma(i)) add(nodes[i].view.along(d, kernel.program).end(program.sizes));
-      if (nodes[i].tensor >= 0 && !kernel.uses_tma(i)) add(program.extent(nodes[i].tensor, d));
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    const tile::Node& n = nodes[i];
+    for (int d = 0; d < n.view.rank(); ++d) {
+      if (!kernel.uses_tma(i)) add(n.view.along(d, kernel.program).end(program.sizes));
+      if (n.tensor >= 0 && !kernel.uses_tma(i)) add(program.extent(n.tensor, d)), add(program.stride(n.tensor, d));
     }
+    for (const int size : {n.tril_size, n.triu_size, n.length_size, n.count_size})
+      if (size >= 0) add(tile::SymbolicNumber::of(program.sizes, size));
+  }
+  add(kernel.program.iterations(program.sizes));
   return all;
 }
 

@@ -53,19 +53,18 @@ class Sizes {
 SizeExpression Sizes::bytes(int tensor) const {
   const graph::KernelTensor& t = program_.tensors[tensor];
   const std::int64_t width = graph::whole_bytes(t.dtype);
-  std::int64_t elements = 1;
-  SizeExpression all = 0;
-  for (std::size_t d = 0; d < t.shape.size(); ++d) {
-    const SymbolicNumber extent = program_.extent(tensor, static_cast<int>(d));
-    elements += (extent.is_constant() ? t.shape[d] - 1 : -1) * t.strides[d];
-    if (!extent.is_constant()) all = all + SizeExpression(t.strides[d] * width) * of(extent);
+  SymbolicNumber all = width;
+  for (int d = 0; d < static_cast<int>(t.shape.size()); ++d) {
+    const SymbolicNumber extent = program_.extent(tensor, d), stride = program_.stride(tensor, d);
+    all = all + ((extent.is_constant() ? SymbolicNumber(t.shape[d]) : extent) + -1) * stride * width;
   }
-  return all + elements * width;
+  return of(all);
 }
 
 void Sizes::tensor(int tensor, int at) {
   for (int d = 0; d < static_cast<int>(program_.tensors[tensor].shape.size()); ++d)
-    set({SizedField::extent, at, 0, d}, of(program_.extent(tensor, d)));
+    set({SizedField::extent, at, 0, d}, of(program_.extent(tensor, d))),
+        set({SizedField::stride, at, 0, d}, of(program_.stride(tensor, d)));
   set({SizedField::bytes, at}, bytes(program_.memory_of(tensor)));
 }
 
@@ -90,6 +89,9 @@ void Sizes::launches() {
       const std::vector<SymbolicNumber> extents = kernel::tensor_map_extents(k, program_, list[i].node);
       for (int d = 0; d < static_cast<int>(extents.size()); ++d)
         set({SizedField::map_extent, index, i, d}, of(extents[d]));
+      const std::vector<SymbolicNumber> strides = kernel::tensor_map_strides(k, program_, list[i].node);
+      for (int d = 0; d < static_cast<int>(strides.size()); ++d)
+        set({SizedField::map_stride, index, i, d}, of(strides[d]));
     }
   }
 }
@@ -151,7 +153,7 @@ void Sizes::workspace() {
 }  // namespace
 
 void add_sizes(Manifest& m, const plan::Plan& plan, const std::vector<int>& index) {
-  m.sizes = plan.program.sizes;
+  std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes), [](const tile::Size& s) { return !s.computed; });
   for (tile::Size& s : m.sizes) s.of.clear();
   Sizes sizes(m, plan);
   sizes.tensors(index), sizes.launches(), sizes.workspace();

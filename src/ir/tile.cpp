@@ -27,6 +27,7 @@ std::size_t dimension(Io& io, tile::Dimension& d) {
     d.end = end.high(), d.size = end.is_constant() ? -1 : size_of(io.sizes(), end);
     if (d.size >= 0) d.multiple = io.sizes()[static_cast<std::size_t>(d.size)].multiple;
   }
+  io.flag("all_tiles", d.all_tiles);
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
   return map;

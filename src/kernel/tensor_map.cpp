@@ -62,6 +62,16 @@ std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel& kernel, const
   return all;
 }
 
+std::vector<tile::SymbolicNumber> tensor_map_strides(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  std::vector<tile::SymbolicNumber> all;
+  for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
+    all.push_back(tensor.shape[d] > 1 ? program.stride(n.tensor, d) * graph::whole_bytes(tensor.dtype) : unit);
+  all[0] = graph::whole_bytes(tensor.dtype);
+  return all;
+}
+
 TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, int id) {
   const tile::Node& n = kernel.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];

@@ -37,6 +37,8 @@ TensorMap tensor_map(const Kernel&, const tile::TilePrograms&, int node);
 
 /// Returns the extents of that tensor map, which sizes that are known at launch may decide.
 std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel&, const tile::TilePrograms&, int node);
+/// Returns the strides of that tensor map, in bytes.
+std::vector<tile::SymbolicNumber> tensor_map_strides(const Kernel&, const tile::TilePrograms&, int node);
 
 /// Returns the number of boxes that one rank of a cluster copies: fewer than the tensor's if the ranks share the
 /// load or store.

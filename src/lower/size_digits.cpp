@@ -23,7 +23,7 @@ std::vector<Digit> digits_of(const tile::TileProgram& p, int axis, const tile::S
     for (int d = 0; d < n.view.rank(); ++d) {
       const tile::Interval along = n.view.along(d, p);
       if (along.axis() != axis) continue;
-      const Digit digit{along.run(), along.tiles(), along.size()};
+      const Digit digit{along.run(), along.tiles(), along.counted() ? along.size() : -1};
       if (std::ranges::count(all, digit) == 0) all.push_back(digit);
     }
   std::ranges::sort(all);
@@ -75,7 +75,7 @@ void order_digits(tile::TileProgram& p, const tile::SizeList& sizes) {
         for (const Digit& digit : digits) before *= digit.tiles;
         extent(p.grid, axis) = before;
         const tile::Interval along = n.view.along(d, p);
-        const Digit digit{along.run(), along.tiles(), along.size()};
+        const Digit digit{along.run(), along.tiles(), along.counted() ? along.size() : -1};
         p.grid = grid;
         const auto at = std::ranges::find(moved, digit, [](const auto& m) { return m.first; })->second;
         const bool top = at.first != axis || at.second * digit.tiles == own;

@@ -173,7 +173,7 @@ class GivenSizes {
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
-    if (numbers.empty()) return;
+    if (numbers.empty()) return counts_of(kernel, classes, numbers);
     each_place(kernel, classes, [&](int which, const Place& at) {
       Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
@@ -182,11 +182,12 @@ class GivenSizes {
       cut.size = size_of(p_.sizes, found->second), cut.multiple = p_.sizes[cut.size].multiple;
       cut.extent = found->second.high();
       cut.overhang = tile::accesses(n) && cut.multiple % cut.tile != 0;
+      const tile::Interval along = n.view.along(at.dim, kernel);
+      cut.all_tiles = (cut.loop && cut.axis >= 0) || shares_tiles(kernel, classes, which, along, cut.loop);
+      if (cut.all_tiles) cut.overhang = true;
     });
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
-      mask_of(kernel, i);
-      count_of(kernel, classes, numbers, i);
-    }
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) mask_of(kernel, i);
+    counts_of(kernel, classes, numbers);
     order_digits(kernel, p_.sizes);
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
@@ -195,6 +196,18 @@ class GivenSizes {
         if (tile::accesses(n) && tile::number_of(n) < 0 && cut.size >= 0 && cut.overhang)
           mask_ends(kernel, i, d, cut.size, cut.extent);
       }
+  }
+
+  /// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
+  static bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
+                           const tile::Interval& along, bool iterates) {
+    bool shares = false;
+    each_place(kernel, classes, [&](int other, const Place& at) {
+      const tile::TileView& view = kernel.nodes[at.node].view;
+      shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
+                          view.along(at.dim, kernel).numbered_as(along));
+    });
+    return shares && (along.axis() >= 0 || iterates);
   }
 
   /// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
@@ -220,30 +233,50 @@ class GivenSizes {
     return all;
   }
 
-  /// Makes the divisor of a mean the number of elements of which it is one: a sum over a class, divided by its extent times a constant.
-  void count_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers, int i) {
-    Node& n = kernel.nodes[i];
-    const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
-    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1) return;
-    const double count = product ? 1 / n.scalar : n.scalar;
+  /// Returns how many elements along sizes are summed in the value of node i, by this kernel and those before it; `before` has this of
+  /// the nodes before it.
+  SymbolicNumber summed_in(const tile::TileProgram& kernel, const tile::SizeClasses& classes,
+                           const std::map<int, SymbolicNumber>& numbers, int i, const std::vector<SymbolicNumber>& before) const {
+    const Node& n = kernel.nodes[i];
     SymbolicNumber of = 1;
-    kernel.visit_from({n.in[0]}, [&](int in) {
-      const Node& from = kernel.nodes[in];
-      const bool sum = (from.kind == tile::NodeKind::reduce || from.kind == tile::NodeKind::accumulate) &&
-                       &graph::monoid_of(from.op) == &graph::monoids::sum;
-      const auto found = numbers.find(classes.folded(in));
-      if (sum && found != numbers.end()) of = of * found->second;
-      return sum;
-    });
-    if (of.is_constant()) return;
-    const double rest = count / static_cast<double>(of.high());
-    if (rest < 1 || rest != std::floor(rest) || rest > 1e9) return;
+    if (n.kind == tile::NodeKind::load) {
+      if (const auto found = summed_.find(p_.memory_of(n.tensor)); found != summed_.end()) of = found->second;
+    } else if (n.kind != tile::NodeKind::matmul) {
+      for (const int in : n.in)
+        if (of.is_constant()) of = before[in];
+    }
+    const bool sum = (n.kind == tile::NodeKind::reduce || n.kind == tile::NodeKind::accumulate) &&
+                     &graph::monoid_of(n.op) == &graph::monoids::sum;
+    const auto found = numbers.find(classes.folded(i));
+    return sum && found != numbers.end() ? of * found->second : of;
+  }
+
+  /// Makes the divisor of a mean the number of elements of which it is one: that of summed elements, times a constant. Returns whether
+  /// the node divides by it.
+  bool count_of(Node& n, const SymbolicNumber& summed) {
+    const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
+    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1 || summed.is_constant()) return false;
+    const double count = product ? 1 / n.scalar : n.scalar, rest = count / static_cast<double>(summed.high());
+    if (rest < 1 || rest != std::floor(rest) || rest > 1e9) return false;
     n.op = graph::OpKind::div, n.scalar = count;
-    n.count_size = size_of(p_.sizes, of * static_cast<std::int64_t>(rest));
+    n.count_size = size_of(p_.sizes, summed * static_cast<std::int64_t>(rest));
+    return true;
+  }
+
+  void counts_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers) {
+    std::vector<SymbolicNumber> summed;
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
+      Node& n = kernel.nodes[i];
+      summed.push_back(summed_in(kernel, classes, numbers, i, summed));
+      if (n.kind == tile::NodeKind::store && !summed[i].is_constant())
+        summed_.insert_or_assign(p_.memory_of(n.tensor), summed[i]);
+      if (!n.in.empty() && count_of(n, summed[n.in[0]])) summed[i] = 1;
+    }
   }
 
   tile::TilePrograms& p_;
   std::map<std::pair<int, int>, Factors> factors_;  // by tensor and dimension: of those that were merged
+  std::map<int, SymbolicNumber> summed_;            // by tensor that has memory: as summed_in() has it of what is stored there
   bool changed_ = false;
 };
 

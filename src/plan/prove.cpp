@@ -7,8 +7,19 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations, and
-/// the first of these does not need the mask. prove() verifies this in addition to all iterations.
+/// Returns the numbers of iterations for which a kernel is proved, of those that blocks may run. A size may leave any in its range.
+std::vector<std::int64_t> trip_counts(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
+  const std::int64_t loop = kernel.program.loop;
+  if (!kernel.program.has_sized_loop()) return {1, loop};
+  std::vector<std::int64_t> all;
+  const std::int64_t low = kernel.loop_bounds ? 1 : kernel.program.iterations(program.sizes).low();
+  for (std::int64_t n = low; n < std::min(loop, low + verify::distinct_trip_counts(kernel)); ++n) all.push_back(n);
+  all.push_back(loop);
+  return all;
+}
+
+}  // namespace
+
 std::vector<kernel::Agent> with_trip_count(std::vector<kernel::Agent> agents, std::int64_t loop,
                                            std::int64_t trip_count) {
   for (kernel::Agent& agent : agents)
@@ -24,19 +35,6 @@ std::vector<kernel::Agent> with_trip_count(std::vector<kernel::Agent> agents, st
     });
   return agents;
 }
-
-/// Returns the numbers of iterations for which a kernel is proved, of those that blocks may run. A size may leave any in its range.
-std::vector<std::int64_t> trip_counts(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
-  const std::int64_t loop = kernel.program.loop;
-  if (!kernel.program.has_sized_loop()) return {1, loop};
-  std::vector<std::int64_t> all;
-  const std::int64_t low = kernel.loop_bounds ? 1 : kernel.program.iterations(program.sizes).low();
-  for (std::int64_t n = low; n < std::min(loop, low + verify::distinct_trip_counts(kernel)); ++n) all.push_back(n);
-  all.push_back(loop);
-  return all;
-}
-
-}  // namespace
 
 void check_limits(const tile::TileProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)

@@ -9,7 +9,7 @@ void set_node(Node& n, const SizeValues& values) {
   };
   for (Cut& cut : n.view.cuts) {
     set(cut.extent, cut.size);
-    cut.size = -1, cut.multiple = 1;
+    cut.size = -1, cut.multiple = 1, cut.all_tiles = false;
   }
   set(n.kept.tril, n.tril_size), set(n.kept.triu, n.triu_size), set(n.kept.length, n.length_size);
   set(n.scalar, n.count_size);
@@ -18,15 +18,15 @@ void set_node(Node& n, const SizeValues& values) {
 
 }  // namespace
 
-TilePrograms at_sizes(TilePrograms p, const SizeValues& given) {
-  const SizeValues values = all_values(p.sizes, given);
-  for (TileProgram& kernel : p.kernels) {
-    const std::vector<SymbolicNumber> grid = kernel.grid_of(p.sizes);
-    const SymbolicNumber iterations = kernel.iterations(p.sizes);
-    kernel.grid = {grid[0].at(values), grid[1].at(values), grid[2].at(values)};
-    kernel.loop = iterations.at(values);
-    for (Node& n : kernel.nodes) set_node(n, values);
-  }
+void set_sizes(TileProgram& kernel, const TilePrograms& program, const SizeValues& values) {
+  const std::vector<SymbolicNumber> grid = kernel.grid_of(program.sizes);
+  const SymbolicNumber iterations = kernel.iterations(program.sizes);
+  kernel.grid = {grid[0].at(values), grid[1].at(values), grid[2].at(values)};
+  kernel.loop = iterations.at(values);
+  for (Node& n : kernel.nodes) set_node(n, values);
+}
+
+void set_sizes(TilePrograms& p, const SizeValues& values) {
   for (const auto& [tensor, strides] : p.strides)
     for (std::size_t d = 0; d < strides.size(); ++d) p.tensors[tensor].strides[d] = strides[d].at(values);
   for (std::size_t s = 0; s < p.sizes.size(); ++s)
@@ -35,6 +35,12 @@ TilePrograms at_sizes(TilePrograms p, const SizeValues& given) {
       if (const auto view = p.views.find(tensor); view != p.views.end()) view->second.shape[dim] = values[s];
     }
   p.sizes.clear(), p.strides.clear();
+}
+
+TilePrograms at_sizes(TilePrograms p, const SizeValues& given) {
+  const SizeValues values = all_values(p.sizes, given);
+  for (TileProgram& kernel : p.kernels) set_sizes(kernel, p, values);
+  set_sizes(p, values);
   return p;
 }
 

@@ -189,15 +189,18 @@ SymbolicNumber ceil_div(const SymbolicNumber& a, std::int64_t b) {
 }
 
 std::string SymbolicNumber::text() const {
+  if (terms_.empty()) return fmt::format("{}", constant_);
   std::string text;
-  for (const Term& t : terms_) {
-    const std::string of = text_of(t);
-    const bool minus = t.coefficient < 0;
-    text += minus ? "-" : text.empty() ? "" : "+";
-    text += std::abs(t.coefficient) == 1 ? of : fmt::format("{}*{}", std::abs(t.coefficient), of);
+  for (const bool negative : {false, true}) {  // so that no sign begins it
+    if (negative && text.empty()) text = fmt::format("{}", constant_);
+    for (const Term& t : terms_) {
+      if ((t.coefficient < 0) != negative) continue;
+      text += negative ? "-" : text.empty() ? "" : "+";
+      text += (std::abs(t.coefficient) == 1 ? "" : fmt::format("{}*", std::abs(t.coefficient))) + text_of(t);
+    }
   }
-  if (text.empty()) return fmt::format("{}", constant_);
-  return text + (constant_ == 0 ? "" : fmt::format("{:+}", constant_));
+  const bool begins = std::ranges::none_of(terms_, [](const Term& t) { return t.coefficient > 0; });
+  return text + (begins || constant_ == 0 ? "" : fmt::format("{:+}", constant_));
 }
 
 // ---- values and bounds ----
@@ -226,124 +229,103 @@ std::int64_t SymbolicNumber::at(const SizeValues& values) const {
   return all;
 }
 
-__extension__ using Wide = __int128;
+/// A sum of products of sizes, without quotients, over a number.
+struct SymbolicNumber::Relaxed {
+  SymbolicNumber over;
+  std::int64_t under = 1;
 
-/// Bounds of a number over all values of its sizes. All arithmetic is of fractions; where they might overflow, there is no bound.
-struct NumberBounds {
-  using Number = SymbolicNumber;
-  struct Fraction {
-    Wide over = 0;
-    std::int64_t under = 1;
-    long double size() const { return static_cast<long double>(over) / static_cast<long double>(under); }
-  };
-  std::map<int, std::int64_t> at;  // values of sizes
-  bool open = false;               // a fraction was too large
-
-  static constexpr long double limit = 1e36L;  // below what 128 bits hold
-  bool small(long double a, long double b) { return !(open = open || std::abs(a * b) > limit); }
-
-  Fraction sum(Fraction a, Fraction b) {
-    const std::int64_t common = std::gcd(a.under, b.under);
-    if (!small(static_cast<long double>(a.over), static_cast<long double>(b.under / common)) ||
-        !small(static_cast<long double>(b.over), static_cast<long double>(a.under / common)) ||
-        !small(static_cast<long double>(a.under), 1e18L * static_cast<long double>(b.under / common)))
-      return {};
-    return {a.over * (b.under / common) + b.over * (a.under / common), a.under / common * b.under};
-  }
-  Fraction product(Fraction a, Fraction b) {
-    if (!small(static_cast<long double>(a.over), static_cast<long double>(b.over)) ||
-        !small(static_cast<long double>(a.under), 1e18L * static_cast<long double>(b.under)))
-      return {};
-    return {a.over * b.over, a.under * b.under};
-  }
-
-  /// Returns a bound of a factor, from above or below, that is linear in what it divides: rounding up adds less than one.
-  Fraction factor(const Number::Factor& f, bool above) {
-    if (f.size >= 0) return {at.at(f.size), 1};
-    const std::int64_t up = above ? f.divisor - std::gcd(f.divisor, f.of.divisor()) : 0;
-    return product(sum(value(f.of, above), {up, 1}), {1, f.divisor});
-  }
-  Fraction term(const Number::Term& t, bool above) {
-    Fraction all{t.coefficient, 1};
-    for (const auto& f : t.factors) all = product(all, factor(*f, (t.coefficient > 0) == above));
-    return all;
-  }
-  /// Returns a bound of a number at the sizes' values.
-  Fraction value(const Number& n, bool above) {
-    Fraction all{n.constant_, 1};
-    for (const Number::Term& t : n.terms_) all = sum(all, term(t, above));
-    return all;
-  }
-
-  static void sizes_of(const Number& n, std::map<int, const Number::Factor*>& all) {
-    for (const Number::Term& t : n.terms_)
-      for (const auto& f : t.factors) f->size >= 0 ? void(all[f->size] = f.get()) : sizes_of(f->of, all);
-  }
-  /// Returns whether a size is twice in a term, which is then not linear in it.
-  static bool has_powers(const Number::Term& t) {
-    std::map<int, const Number::Factor*> all;
-    for (const auto& f : t.factors) {
-      std::map<int, const Number::Factor*> own;
-      if (f->size >= 0)
-        own[f->size] = f.get();
-      else
-        sizes_of(f->of, own);
-      for (const Number::Term& inner : f->of.terms_)
-        if (has_powers(inner)) return true;
-      for (const auto& one : own)
-        if (!all.insert(one).second) return true;
+  /// Returns the number with bounds for its quotients, from above or below, that are linear in what they divide: rounding up adds
+  /// less than one.
+  static Relaxed of(const SymbolicNumber& n, bool above) {
+    Relaxed all{n.constant_, 1};
+    for (const Term& t : n.terms_) {
+      Relaxed term{t.coefficient, 1};
+      for (const auto& f : t.factors) {
+        SymbolicNumber one;
+        if (f->size >= 0) {
+          one.terms_.push_back({1, {f}});
+        } else {
+          const bool up = (t.coefficient > 0) == above;
+          const Relaxed inner = of(f->of, up);
+          one = inner.over + (up ? times(f->divisor - std::gcd(f->divisor, f->of.divisor()), inner.under) : 0);
+          term.under = times(term.under, times(inner.under, f->divisor));
+        }
+        term.over = term.over * one;
+      }
+      const std::int64_t common = std::gcd(all.under, term.under);
+      all.over = all.over * (term.under / common) + term.over * (all.under / common);
+      all.under = times(all.under / common, term.under);
     }
-    return false;
+    return all;
   }
 };
 
+void SymbolicNumber::sizes_of(std::map<int, const Factor*>& all) const {
+  for (const Term& t : terms_)
+    for (const auto& f : t.factors) f->size >= 0 ? void(all[f->size] = f.get()) : f->of.sizes_of(all);
+}
+
+/// Returns a bound, each term by itself: it is largest where all sizes are, or smallest. That is exact if all terms have one sign.
+std::int64_t SymbolicNumber::bound_of_terms(int sign) const {
+  std::map<int, const Factor*> sizes;
+  sizes_of(sizes);
+  SizeValues ends[2];
+  for (const auto& [size, f] : sizes) {
+    for (const bool high : {false, true}) {
+      ends[high].resize(std::max(ends[high].size(), static_cast<std::size_t>(size) + 1));
+      ends[high][static_cast<std::size_t>(size)] = high ? f->high : f->low;
+    }
+  }
+  std::int64_t all = sign * constant_;
+  for (const Term& t : terms_) {
+    SymbolicNumber one;
+    one.add(1, t);
+    all = plus(all, sign * one.at(ends[sign * t.coefficient > 0]));
+  }
+  return all;
+}
+
+/// Returns a bound of a sum without quotients, at the corners of the sizes' ranges: a function that is linear in each size is largest
+/// at one of them; so is one whose powers have positive coefficients. None, if it is neither.
+std::optional<std::int64_t> SymbolicNumber::bound_of_corners(int sign) const {
+  constexpr std::size_t max_sizes = 12;
+  std::map<int, const Factor*> sizes;
+  sizes_of(sizes);
+  const auto has_powers = [&](const Term& t) {
+    return sign * t.coefficient < 0 && std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) !=
+                                           t.factors.end();
+  };
+  if (sizes.size() > max_sizes || std::ranges::any_of(terms_, has_powers)) return std::nullopt;
+  std::int64_t most_of_all = -most;
+  for (std::size_t corner = 0; corner < std::size_t{1} << sizes.size(); ++corner) {
+    SizeValues values;
+    std::size_t bit = 0;
+    for (const auto& [size, f] : sizes) {
+      values.resize(static_cast<std::size_t>(size) + 1);
+      values.back() = (corner >> bit++) % 2 == 1 ? f->high : f->low;
+    }
+    most_of_all = std::max(most_of_all, sign * at(values));
+  }
+  return most_of_all;
+}
+
 std::int64_t SymbolicNumber::bound(int sign) const {
   if (is_constant()) return sign * constant_;
-  constexpr long double far = 4e18L;
-  std::map<int, const Factor*> sizes;
-  NumberBounds::sizes_of(*this, sizes);
-  const auto at_ends = [&](bool high) {
-    NumberBounds bounds;
-    for (const auto& [size, f] : sizes) bounds.at[size] = high ? f->high : f->low;
-    return bounds.at;
+  std::int64_t least = most;
+  const auto improve = [&](const auto& bound) {
+    try {
+      least = std::min<std::int64_t>(least, bound());
+    } catch (const Error&) {  // beyond 64 bits: no bound
+    }
   };
-  // Each term by itself is largest where all sizes are, or smallest. That is exact if all terms have one sign.
-  std::int64_t separate = most;
-  long double estimate = std::abs(static_cast<long double>(constant_));
-  NumberBounds top{at_ends(true)};
-  for (const Term& t : terms_) estimate += std::abs(top.term(t, true).size());
-  if (!top.open && estimate < far) {
-    SizeValues ends[2];
-    for (const bool high : {false, true}) {
-      for (const auto& [size, value] : at_ends(high)) {
-        if (ends[high].size() <= static_cast<std::size_t>(size)) ends[high].resize(static_cast<std::size_t>(size) + 1);
-        ends[high][static_cast<std::size_t>(size)] = value;
-      }
-    }
-    separate = sign * constant_;
-    for (const Term& t : terms_) {
-      SymbolicNumber one;
-      one.add(1, t);
-      separate += sign * one.at(ends[sign * t.coefficient > 0]);
-    }
-  }
-  // Together: a function that is linear in each size is largest at a corner; so is one of a positive coefficient with powers.
-  constexpr std::size_t max_sizes = 12;
-  const bool linear = sizes.size() <= max_sizes && std::ranges::none_of(terms_, [&](const Term& t) {
-                        return sign * t.coefficient < 0 && NumberBounds::has_powers(t);
-                      });
-  if (!linear) return separate;
-  std::int64_t exact = -most;
-  for (std::size_t corner = 0; corner < std::size_t{1} << sizes.size(); ++corner) {
-    NumberBounds bounds;
-    std::size_t bit = 0;
-    for (const auto& [size, f] : sizes) bounds.at[size] = (corner >> bit++) % 2 == 1 ? f->high : f->low;
-    const NumberBounds::Fraction here = bounds.value(*this, sign > 0);
-    if (bounds.open || std::abs(here.size()) > far) return separate;
-    const Wide over = sign * here.over;  // rounded down: the number is an integer
-    exact = std::max(exact, static_cast<std::int64_t>(over / here.under - (over % here.under < 0 ? 1 : 0)));
-  }
-  return std::min(separate, exact);
+  improve([&] { return bound_of_terms(sign); });
+  improve([&] {
+    const Relaxed relaxed = Relaxed::of(*this, sign > 0);
+    std::int64_t over = relaxed.over.bound_of_terms(sign);
+    if (const auto corners = relaxed.over.bound_of_corners(sign)) over = std::min(over, *corners);
+    return floor_div(over, relaxed.under);  // the number is an integer
+  });
+  return least;
 }
 
 std::optional<bool> less_equal(const SymbolicNumber& a, const SymbolicNumber& b) {

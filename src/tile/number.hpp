@@ -10,6 +10,7 @@
 // where a mask ends.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +65,7 @@ class SymbolicNumber {
     std::vector<std::shared_ptr<const Factor>> factors;  // in the order of their texts
     bool operator==(const Term&) const;
   };
-  friend struct NumberBounds;
+  struct Relaxed;
 
   static SymbolicNumber quotient(SymbolicNumber of, std::int64_t divisor);
   static std::int64_t divisor_of(const Term&);
@@ -74,6 +75,9 @@ class SymbolicNumber {
   void divide_exact();
   /// Returns an upper bound of sign * the number.
   std::int64_t bound(int sign) const;
+  std::int64_t bound_of_terms(int sign) const;
+  std::optional<std::int64_t> bound_of_corners(int sign) const;
+  void sizes_of(std::map<int, const Factor*>&) const;
 
   std::int64_t constant_ = 0;
   std::vector<Term> terms_;  // in the order of their texts

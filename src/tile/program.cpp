@@ -37,7 +37,7 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
       const Interval along = n.view.along(d, *this);
-      if (along.size() >= 0 && along.axis() >= 0) result[along.axis()] = along.tiles(sizes) * along.run();
+      if (along.counted() && along.axis() >= 0) result[along.axis()] = along.tiles(sizes) * along.run();
     }
   return result;
 }
@@ -45,14 +45,14 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
 bool TileProgram::has_sized_loop() const {
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d)
-      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return true;
+      if (n.view.iterates(d) && n.view.along(d, *this).counted()) return true;
   return false;
 }
 
 SymbolicNumber TileProgram::iterations(const SizeList& sizes) const {
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d)
-      if (n.view.iterates(d) && n.view.along(d, *this).size() >= 0) return n.view.along(d, *this).iterations(sizes);
+      if (n.view.iterates(d) && n.view.along(d, *this).counted()) return n.view.along(d, *this).iterations(sizes);
   return loop;
 }
 

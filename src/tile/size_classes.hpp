@@ -1,5 +1,5 @@
 // Which dimensions of a tile program have the same extent, whatever it is: those of the values that an operator combines element by
-// element, of both operands of a sum of products, and of tiles that the same digit of the blocks' index numbers or the loop divides.
+// element, of both operands of a sum of products, and of tiles of equal extents that the same digit of the blocks' index numbers or the loop divides.
 //
 //   const SizeClasses of(kernel);
 //   of.along(node, dim)   // a number; -1: the value is the same along the dimension, or has one element there

@@ -83,15 +83,27 @@ void check_sizes(const Kernel& kernel, const TilePrograms& program) {
       const SymbolicNumber blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
       if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
         reject(p, "{} blocks, of a grid with {} along {}", blocks.text(), p.grid[along.axis()], "xyz"[along.axis()]);
-      const bool decides = along.axis() >= 0 && along.size() >= 0;
+      const bool decides = along.axis() >= 0 && along.counted();
       if (decides ? !along.top() || blocks != tiles * along.run()
                   : !blocks.is_constant() && along.axis() >= 0 && along.top())
         reject(p, "{} blocks have the {} tiles of {} along dimension {}", blocks.text(), tiles.text(), n.name, d);
-      if (n.view.iterates(d) && (along.iterations(program.sizes) != iterations || (along.size() >= 0 && along.axis() >= 0)))
+      if (n.view.iterates(d) && (along.iterations(program.sizes) != iterations || (along.counted() && along.axis() >= 0)))
         reject(p, "{} iterations have the {} tiles of {} along dimension {}", iterations.text(),
                along.iterations(program.sizes).text(), n.name, d);
     }
   check_folds(p);
+}
+
+/// Throws Rejected unless what a view says of the sizes that decide its extents is so.
+void check_multiples(const TileProgram& p, const TilePrograms& program) {
+  for (const Node& n : p.nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (const int size = n.view.along(d, p).size(); size >= 0) {
+        const std::int64_t divisor = SymbolicNumber::of(program.sizes, size).divisor();
+        if (divisor % n.view.multiple(d) != 0)
+          reject(p, "dimension {} of {} is {}, a multiple of {}, and its tiles take {} for granted", d, n.name,
+                 program.sizes[static_cast<std::size_t>(size)].name, divisor, n.view.multiple(d));
+      }
 }
 
 /// Throws Rejected unless the strides of tensors with sizes are those of elements with addresses of their own, for all sizes, and the
@@ -237,7 +249,7 @@ void verify_coverage(const Kernel& k, const TilePrograms& program) {
     check_reach(p, n, all, program);
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);
   }
-  if (!program.sizes.empty()) check_sizes(k, program), check_sized_strides(p, program);
+  if (!program.sizes.empty()) check_multiples(p, program), check_sizes(k, program), check_sized_strides(p, program);
   check_ranks(k, program);
   check_blocks(k);
 }

@@ -49,6 +49,13 @@ void add_products(std::vector<SizedCase>& all) {
                     [](Builder& b, V v) { return product({b.input("A", {v[0], 64}), b.input("B", {64, 48})}); }));
   all.push_back(one("K of a product", {{.name = "K", .high = 200, .of = {{0, 1}, {1, 0}}}},
                     [](Builder& b, V v) { return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})}); }));
+  all.push_back(one("long K of a product", {{.name = "K", .high = 1000, .of = {{0, 1}, {1, 0}}}},
+                    [](Builder& b, V v) { return product({b.input("A", {64, v[0]}), b.input("B", {v[0], 64})}); }));
+  all.push_back(one("long K by 64", {{.name = "K", .low = 64, .high = 1024, .multiple = 64, .of = {{0, 1}, {1, 0}}}},
+                    [](Builder& b, V v) { return product({b.input("A", {128, v[0]}), b.input("B", {v[0], 128})}); }));
+  all.push_back(one("long K by 8 and rows",
+                    {{.name = "K", .low = 8, .high = 1024, .multiple = 8, .of = {{0, 1}, {1, 0}}}, {.name = "M", .high = 200, .of = {{0, 0}}}},
+                    [](Builder& b, V v) { return product({b.input("A", {v[1], v[0]}), b.input("B", {v[0], 128})}); }));
   all.push_back(one("K by 32", {{.name = "K", .low = 32, .high = 256, .multiple = 32, .of = {{0, 1}, {1, 0}}}},
                     [](Builder& b, V v) { return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})}); }));
   all.push_back(one("columns of a product", {{.name = "N", .high = 150, .of = {{1, 1}}}},
@@ -81,6 +88,12 @@ void add_rows(std::vector<SizedCase>& all) {
   all.push_back(one("sum of named rows", length, [](Builder& b, V v) { return sum(b.input("x", {24, v[0]}), 1); }));
   all.push_back(one("maximum of named rows", length, [](Builder& b, V v) { return amax(b.input("x", {24, v[0]}), 1); }));
   all.push_back(one("mean of named rows", length, [](Builder& b, V v) { return mean(b.input("x", {24, v[0]}), 1); }));
+  all.push_back(one("softmax of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}}}},
+                    [](Builder& b, V v) { return softmax(b.input("x", {3, v[0]}), 1); }));
+  all.push_back(one("norm of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}, {1, 0}}}},
+                    [](Builder& b, V v) { return norm({b.input("x", {3, v[0]}), b.input("w", {v[0]})}); }));
+  all.push_back(one("layer norm of named rows", {{.name = "N", .high = 512, .of = {{0, 1}}}},
+                    [](Builder& b, V v) { return layer_norm(b.input("x", {24, v[0]}), 1e-5); }));
   all.push_back(one("norm of named rows", {{.name = "N", .high = 512, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
     return norm({b.input("x", {24, v[0]}), b.input("w", {v[0]})});
   }));
@@ -110,6 +123,16 @@ void add_attention(std::vector<SizedCase>& all) {
   all.push_back(one("attention of named keys", {{.name = "K", .high = 200, .of = {{1, 1}, {2, 1}}}}, [](Builder& b, V v) {
     return attention({b.input("q", {2, 24, 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})}, {});
   }));
+  all.push_back(one("long attention", {{.name = "K", .high = 900, .of = {{1, 1}, {2, 1}}}}, [](Builder& b, V v) {
+    return attention({b.input("q", {2, 128, 64}), b.input("k", {2, v[0], 64}), b.input("v", {2, v[0], 64})}, {});
+  }));
+  all.push_back(one("long causal attention after a cache",
+                    with_sum({{.name = "P", .low = 0, .high = 500}, {.name = "T", .high = 300, .of = {{0, 1}}}}, {{1, 1}, {2, 1}}),
+                    [](Builder& b, V v) {
+                      const std::int64_t keys = v[0] + v[1];
+                      return attention({b.input("q", {2, v[1], 64}), b.input("k", {2, keys, 64}), b.input("v", {2, keys, 64})},
+                                       graph::Kept{.tril = v[0]});
+                    }));
   all.push_back(one("causal attention", {{.name = "T", .high = 150, .of = {{0, 1}, {1, 1}, {2, 1}}}}, [](Builder& b, V v) {
     return attention({b.input("q", {2, v[0], 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})}, graph::Kept{.tril = 0});
   }));

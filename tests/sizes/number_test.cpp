@@ -25,7 +25,8 @@ TEST(SymbolicNumber, HasOneNormalFormForProductsSumsAndQuotients) {
   EXPECT_EQ(B * T, T * B);
   EXPECT_EQ((T + P).text(), "P+T");
   EXPECT_EQ((T * B * 128 + 64).text(), "128*B*T+64");
-  EXPECT_EQ((P * -2 + 1).text(), "-2*P+1");
+  EXPECT_EQ((P * -2 + 1).text(), "1-2*P");
+  EXPECT_EQ((P * B + P * -1 + -3).text(), "B*P-P-3");
   EXPECT_EQ((T + P) * B, B * P + T * B);
   EXPECT_EQ(ceil_div(T, 64) * 64, T);
   EXPECT_EQ(ceil_div(T * B, 64) * 64, B * T);
