@@ -37,7 +37,7 @@ extern "C" {
 
 /* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
  * its own or an earlier version. */
-#define ZELLIGE_API_VERSION 7
+#define ZELLIGE_API_VERSION 8
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -74,9 +74,9 @@ typedef struct zellige_tensor_info {
   const char* name;
   const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
   int32_t rank;
-  const int64_t* shape;
-  const int64_t* strides; /* in elements; NULL: not yet assigned */
-  int64_t bytes;          /* from the first element to the last */
+  const int64_t* shape;   /* -1: an extent of a program that is known at launch only; of a graph, the largest */
+  const int64_t* strides; /* in elements; NULL: not yet assigned; -1: known at launch only */
+  int64_t bytes;          /* from the first element to the last; for the largest sizes */
   int32_t alignment;      /* required of the address, in bytes */
   int32_t memory;         /* output: the index of the input that it aliases, which must be passed again; -1: none */
   int32_t constant;       /* input: no earlier work on the stream writes it */
@@ -163,7 +163,7 @@ typedef enum zellige_text {
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which, char** text);
 /* The next four return -1 or NaN if `program` is not a program. Estimated time in microseconds: */
 ZELLIGE_EXPORT double zellige_program_price(const zellige_program* program);
-ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes */
+ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes; for the largest sizes */
 ZELLIGE_EXPORT int zellige_program_inputs(const zellige_program* program);
 ZELLIGE_EXPORT int zellige_program_outputs(const zellige_program* program);
 ZELLIGE_EXPORT zellige_status zellige_program_input(const zellige_program* program, int index,
@@ -171,7 +171,30 @@ ZELLIGE_EXPORT zellige_status zellige_program_input(const zellige_program* progr
 ZELLIGE_EXPORT zellige_status zellige_program_output(const zellige_program* program, int index,
                                                      zellige_tensor_info* info);
 
-/* Compares every tensor with what the program expects, then runs it. Tensors on a GPU: asynchronously on
+/* A size that is known at launch only, such as a number of rows: a multiple of `multiple` from `min` to `max`. The pointer is
+ * valid as long as the program. Since version 8. */
+typedef struct zellige_size_info {
+  const char* name;
+  int64_t min, max, multiple;
+} zellige_size_info;
+/* How many sizes the program has, in the order in which zellige_program_launch_sizes takes them; 0 if all its shapes are
+ * constants; -1 if `program` is not a program. Since version 8. */
+ZELLIGE_EXPORT int zellige_program_sizes(const zellige_program* program);
+ZELLIGE_EXPORT zellige_status zellige_program_size(const zellige_program* program, int index, zellige_size_info* info);
+/* Sets `sizes` to those that the shapes of the inputs have. Refused, with both values and where each came from, if inputs
+ * disagree, or if a size is out of its range or no input has it. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_find_sizes(const zellige_program* program, const zellige_tensor* inputs,
+                                                         int input_count, int64_t* sizes, int size_count);
+/* Sets `shape` and `strides`, which have as many entries as the rank of output `index`, and its bytes, to what they are at these
+ * sizes. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_output_sizes(const zellige_program* program, int index,
+                                                           const int64_t* sizes, int size_count, int64_t* shape,
+                                                           int64_t* strides, int64_t* bytes);
+/* The bytes of the workspace of a launch with these sizes; -1 if one is out of its range. Since version 8. */
+ZELLIGE_EXPORT int64_t zellige_program_workspace_sizes(const zellige_program* program, const int64_t* sizes,
+                                                       int size_count);
+
+/* Compares every tensor with what the program expects, then runs it; sizes are those of the tensors' shapes. Tensors on a GPU: asynchronously on
  * `stream`, without copying or allocating tensors. Tensors on the host: on the emulator; returns when the run
  * has ended. */
 ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, const zellige_tensor* inputs,
@@ -192,6 +215,12 @@ ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* prog
  * freed. */
 ZELLIGE_EXPORT zellige_status zellige_program_launch(zellige_program* program, void* const* inputs,
                                                      void* const* outputs, void* workspace, void* stream);
+
+/* The same for a program with sizes, whose values are `sizes`: addresses say nothing of them. zellige_program_launch refuses such
+ * a program. The program's own workspaces are as large as the largest sizes need. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_program_launch_sizes(zellige_program* program, const int64_t* sizes,
+                                                           int size_count, void* const* inputs, void* const* outputs,
+                                                           void* workspace, void* stream);
 
 /* Compiles now what the first launch would compile, for the GPU of the current context or, without one, the
  * default device. Threads of the caller may compile several programs in parallel. Since version 6. */

@@ -157,10 +157,10 @@ class Program {
   /// Returns the names, dtypes, shapes and strides of the inputs, in the order of arguments. The pointers in
   /// the result are valid as long as the program exists.
   std::vector<zellige_tensor_info> inputs() const {
-    return all(zellige_program_inputs(handle_.get()), zellige_program_input);
+    return all<zellige_tensor_info>(zellige_program_inputs(handle_.get()), zellige_program_input);
   }
   std::vector<zellige_tensor_info> outputs() const {
-    return all(zellige_program_outputs(handle_.get()), zellige_program_output);
+    return all<zellige_tensor_info>(zellige_program_outputs(handle_.get()), zellige_program_output);
   }
   /// Returns a string that describes the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
   std::string text(zellige_text which) const {
@@ -174,7 +174,16 @@ class Program {
     if (us != us) detail::check(ZELLIGE_REFUSED);
     return us;
   }
-  /// Returns the size of the temporary device memory of one run, in bytes.
+  /// Returns the sizes that are known at launch only, in the order in which launch() takes them; none if all shapes are constants.
+  std::vector<zellige_size_info> sizes() const {
+    return all<zellige_size_info>(zellige_program_sizes(handle_.get()), zellige_program_size);
+  }
+  /// Returns the bytes of temporary device memory of a run with these sizes.
+  std::int64_t workspace(const std::vector<std::int64_t>& sizes) const {
+    return detail::counted(
+        zellige_program_workspace_sizes(handle_.get(), sizes.data(), static_cast<int>(sizes.size())));
+  }
+  /// Returns the size of the temporary device memory of one run, in bytes; for the largest sizes.
   std::int64_t workspace() const {  // bytes
     return detail::counted(zellige_program_workspace(handle_.get()));
   }
@@ -192,12 +201,15 @@ class Program {
   /// memory is used. Throws ProgramError if the number of addresses is wrong.
   void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
               void* workspace = nullptr) {
-    const int takes = detail::counted(zellige_program_inputs(handle_.get())),
-              gives = detail::counted(zellige_program_outputs(handle_.get()));
-    if (inputs.size() != static_cast<std::size_t>(takes) || outputs.size() != static_cast<std::size_t>(gives))
-      throw ProgramError("launch: expected " + std::to_string(takes) + " inputs and " + std::to_string(gives) +
-                         " outputs, found " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
+    check_counts(inputs, outputs);
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
+  }
+  /// The same for a program with sizes that are known at launch only: their values, in the order of sizes().
+  void launch_sizes(const std::vector<std::int64_t>& sizes, const std::vector<void*>& inputs,
+                    const std::vector<void*>& outputs, void* stream, void* workspace = nullptr) {
+    check_counts(inputs, outputs);
+    detail::check(zellige_program_launch_sizes(handle_.get(), sizes.data(), static_cast<int>(sizes.size()),
+                                               inputs.data(), outputs.data(), workspace, stream));
   }
   /// Compiles the GPU code immediately, instead of at the first launch. Several threads may compile different
   /// programs in parallel.
@@ -212,6 +224,13 @@ class Program {
 
  private:
   explicit Program(zellige_program* made) { handle_.reset(made); }
+  void check_counts(const std::vector<void*>& inputs, const std::vector<void*>& outputs) const {
+    const int takes = detail::counted(zellige_program_inputs(handle_.get())),
+              gives = detail::counted(zellige_program_outputs(handle_.get()));
+    if (inputs.size() != static_cast<std::size_t>(takes) || outputs.size() != static_cast<std::size_t>(gives))
+      throw ProgramError("launch: expected " + std::to_string(takes) + " inputs and " + std::to_string(gives) +
+                         " outputs, found " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
+  }
   /// Adapts ProgramOptions::watch to the C API's callback: stores an exception, which is rethrown after the C
   /// function has returned.
   struct Watcher {
@@ -227,9 +246,9 @@ class Program {
       }
     }
   };
-  template <class Get>
-  std::vector<zellige_tensor_info> all(int count, Get get) const {
-    std::vector<zellige_tensor_info> list(static_cast<std::size_t>(detail::counted(count)));
+  template <class Info, class Get>
+  std::vector<Info> all(int count, Get get) const {
+    std::vector<Info> list(static_cast<std::size_t>(detail::counted(count)));
     for (int i = 0; i < count; ++i) detail::check(get(handle_.get(), i, &list[static_cast<std::size_t>(i)]));
     return list;
   }

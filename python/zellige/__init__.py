@@ -22,8 +22,11 @@ _PLACES = {
     "compile": "program",
     "load": "program",
     "Program": "program",
+    "SizeInfo": "program",
     "TensorInfo": "program",
     "TensorSpec": "exchange",
+    "Dim": "sizes",
+    "SizedProgram": "sizes",
     "Error": "_native",
     "Fault": "_native",
     "gpu": "_native",
@@ -31,7 +34,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program ranks torch tracing torch_backend".split()
+    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program ranks sizes torch tracing torch_backend".split()
 )
 
 

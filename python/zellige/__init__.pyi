@@ -210,8 +210,11 @@ from .operators import sum as sum
 from .operators import tanh as tanh
 from .operators import where as where
 from .program import Program as Program
+from .program import SizeInfo as SizeInfo
 from .program import TensorInfo as TensorInfo
 from .program import compile as compile
 from .program import load as load
+from .sizes import Dim as Dim
+from .sizes import SizedProgram as SizedProgram
 
 __version__: str

@@ -55,6 +55,10 @@ class _Info(ctypes.Structure):
 _WATCH = ctypes.CFUNCTYPE(c_int32, c_void_p, c_char_p, c_int64, c_int64)
 
 
+class _Size(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("min", c_int64), ("max", c_int64), ("multiple", c_int64)]
+
+
 class _Options(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -109,6 +113,14 @@ _SIGNATURES = {
     "zellige_program_text": (c_int, [c_void_p, c_int, _TEXTS]),
     "zellige_program_price": (c_double, [c_void_p]),
     "zellige_program_workspace": (c_int64, [c_void_p]),
+    "zellige_program_sizes": (c_int, [c_void_p]),
+    "zellige_program_size": (c_int, [c_void_p, c_int, POINTER(_Size)]),
+    "zellige_program_find_sizes": (c_int, [c_void_p, c_void_p, c_int, POINTER(c_int64), c_int]),
+    "zellige_program_output_sizes": (
+        c_int,
+        [c_void_p, c_int, POINTER(c_int64), c_int, POINTER(c_int64), POINTER(c_int64), POINTER(c_int64)],
+    ),
+    "zellige_program_workspace_sizes": (c_int64, [c_void_p, POINTER(c_int64), c_int]),
     "zellige_program_inputs": (c_int, [c_void_p]),
     "zellige_program_outputs": (c_int, [c_void_p]),
     "zellige_program_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
@@ -129,7 +141,7 @@ _SIGNATURES = {
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 7
+_API_VERSION = 8
 _library = None
 
 
@@ -178,6 +190,11 @@ def text_of(function, *arguments) -> str:
         return ctypes.string_at(text).decode()
     finally:
         library().zellige_text_free(text)
+
+
+def _integers(values):
+    """Returns a C array of 64-bit integers."""
+    return (c_int64 * max(len(values), 1))(*values)
 
 
 def _counted(count: int) -> int:
@@ -321,6 +338,31 @@ class Program:
     def workspace(self) -> int:
         """Returns the bytes of device memory that the program needs in addition to its tensors."""
         return _counted(library().zellige_program_workspace(self._handle))
+
+    def sizes(self) -> list:
+        """Returns the sizes that are known at launch only: name, min, max and multiple of each."""
+        found, size = [], _Size()
+        for i in range(_counted(library().zellige_program_sizes(self._handle))):
+            checked(library().zellige_program_size(self._handle, i, byref(size)))
+            found.append({"name": size.name.decode(), "min": size.min, "max": size.max, "multiple": size.multiple})
+        return found
+
+    def workspace_at(self, sizes: list) -> int:
+        """Returns the bytes of device memory that a call with these sizes needs in addition to its tensors."""
+        return _counted(library().zellige_program_workspace_sizes(self._handle, _integers(sizes), len(sizes)))
+
+    def find_sizes(self, inputs, input_count: int, count: int) -> list:
+        """Returns the sizes that the shapes of a C array of zellige_tensor have. Raises Error if they disagree."""
+        sizes = (c_int64 * count)()
+        checked(library().zellige_program_find_sizes(self._handle, inputs, input_count, sizes, count))
+        return list(sizes)
+
+    def output_at(self, index: int, rank: int, sizes: list) -> tuple:
+        """Returns (shape, strides, bytes) of an output at these sizes."""
+        shape, strides, size = (c_int64 * max(rank, 1))(), (c_int64 * max(rank, 1))(), c_int64()
+        call = library().zellige_program_output_sizes
+        checked(call(self._handle, index, _integers(sizes), len(sizes), shape, strides, byref(size)))
+        return tuple(shape[:rank]), tuple(strides[:rank]), size.value
 
     def inputs(self) -> list:
         count = _counted(library().zellige_program_inputs(self._handle))

@@ -9,9 +9,9 @@ import ctypes
 import functools
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from . import _native, dtypes
+from . import _native, dtypes, sizes
 from ._native import Error
 
 HOST, CUDA = 1, 2
@@ -29,19 +29,20 @@ class TensorSpec:
 
       spec = TensorSpec((16, 64), "f16")
 
-    shape: the extents.  dtype: a name of Zellige, NumPy or torch.  strides: in elements; None: row-major. Raises
+    shape: the extents, integers or Dims, or sums of products of these.  dtype: a name of Zellige, NumPy or torch.  strides: in elements; None: row-major. Raises
     Error if Zellige does not support the dtype.
     """
 
     shape: tuple
     dtype: str
     strides: tuple = None
+    is_torchs: bool = field(default=None, repr=False, compare=False)  # a function with such examples is one for torch
 
     def __post_init__(self):
-        # a function with such examples is one for torch
-        object.__setattr__(self, "is_torchs", str(self.dtype).startswith("torch."))
+        if self.is_torchs is None:
+            object.__setattr__(self, "is_torchs", str(self.dtype).startswith("torch."))
         for what, given in (("shape", self.shape), ("strides", self.strides or ())):
-            if not isinstance(given, Sequence) or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) for n in given):
+            if not isinstance(given, Sequence) or not all(isinstance(n, (numbers.Integral, sizes.DimExpression)) and not isinstance(n, bool) for n in given):
                 raise Error(f"TensorSpec: expected integers in a tuple for {what}, found {given!r}")
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "dtype", dtypes.name_of(self.dtype))

@@ -3,9 +3,9 @@
 import inspect
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import _native, exchange
+from . import _native, exchange, sizes
 from ._native import Error
 from .call_site import foreign, tracing, translated
 from .tracing import Array, Trace
@@ -23,6 +23,19 @@ class TensorInfo:
     alignment: int  # in bytes; the tensor's address must be a multiple of it
     memory: int | None  # of an output: index of the input whose memory it shares, or None
     constant: bool  # of an input: no earlier work on the stream writes it
+
+
+_KEPT_SHAPES = 256
+
+
+@dataclass(frozen=True)
+class SizeInfo:
+    """A size of a program that is known at a call only: a multiple of `multiple` from `min` to `max`."""
+
+    name: str
+    min: int
+    max: int
+    multiple: int
 
 
 # ---- Arguments: arrays in tuples, lists and dicts ----
@@ -59,7 +72,8 @@ class Program:
     without a copy and without waiting. Every argument's dtype, shape, strides, device and alignment are compared with those
     that the program expects; a difference raises `Error` with both values.
 
-    inputs, outputs: a TensorInfo for each, in order.
+    inputs, outputs: a TensorInfo for each, in order. An extent that is known at a call only is -1.
+    sizes: a SizeInfo for each size that is known at a call only; calls take it from the arrays' shapes.
     source: the CUDA source code.  standalone: the source code with Zellige's headers inlined.  manifest: the description of
         the program for its caller, as a dict (docs/reference/manifest.md).
     plan: the decisions of each planner pass, in words.  price: the estimated time in microseconds.
@@ -75,6 +89,8 @@ class Program:
         self._native, self.name = native, name
         self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
         self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
+        self.sizes = tuple(SizeInfo(**s) for s in native.sizes())
+        self._kept = {}  # the outputs of a program with sizes, by the shapes of its inputs
         # per input: index of its leaf among the arguments; None: the inputs are the arguments
         self._arguments = arguments
         self._captured = dict(captured)  # captured arrays, by index of the input
@@ -166,7 +182,7 @@ class Program:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False) and not any(x.is_neg() for x in args if hasattr(x, "is_neg")):
                 if out is None:
-                    outs = [exchange.empty_like(args[0], o) for o in self.outputs]
+                    outs = [exchange.empty_like(args[0], o) for o in self._outputs_of(args)]
                 else:
                     outs = out if isinstance(out, list) else [out]
                 if len(outs) == len(self.outputs):
@@ -175,13 +191,31 @@ class Program:
         leaves = self._bound(args, kwargs)
         given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
         inputs = exchange.Tensors(given)
-        outs = self._outs(out, given)
+        outs = self._outs(out, given, self._outputs_of(given, inputs))
         outputs = exchange.Tensors(outs)
         kind, number = inputs.device()
         if kind == exchange.CUDA and stream is None:
             stream = exchange.current_stream(given[0], number)
         self._native.call(inputs.c, inputs.count, outputs.c, outputs.count, stream)
         return self._given_back(leaves, outs)
+
+    def _outputs_of(self, given, inputs=None) -> tuple:
+        """Returns the outputs of a call with the arrays `given`: their shapes, where sizes decide them, are those of the call. They are
+        kept by the arrays' shapes. inputs: the arrays as exchange.Tensors."""
+        if not self.sizes:
+            return self.outputs
+        shapes = tuple([x.shape for x in given])
+        if shapes in self._kept:
+            return self._kept[shapes]
+        inputs = inputs or exchange.Tensors(given)
+        sizes = self._native.find_sizes(inputs.c, inputs.count, len(self.sizes))
+        found = []
+        for i, o in enumerate(self.outputs):
+            shape, strides, size = self._native.output_at(i, len(o.shape), sizes)
+            found.append(replace(o, shape=shape, strides=strides, bytes=size))
+        if len(self._kept) >= _KEPT_SHAPES:
+            self._kept.clear()
+        return self._kept.setdefault(shapes, tuple(found))
 
     def _given_back(self, leaves, outs):
         """Returns the result of a call: the arrays `outs` in the nested tuples, lists and dicts that the traced function
@@ -219,10 +253,10 @@ class Program:
             raise Error(f"program {self.name}: expected arguments {', '.join(names)}, found {', '.join(n for n, _ in found)}")
         return [array for _, array in found]
 
-    def _outs(self, out, given) -> list:
-        """Returns an array for each output. If the output shares an input's memory, this is the input's array, from
+    def _outs(self, out, given, outputs) -> list:
+        """Returns an array for each of `outputs`. If the output shares an input's memory, this is the input's array, from
         `given`; else it is the array in `out`, or a new one if `out` is None."""
-        own = [o for o in self.outputs if o.memory is None]
+        own = [o for o in outputs if o.memory is None]
         outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         if out is None:
             if own and not given:
@@ -234,13 +268,13 @@ class Program:
             if exchange.is_numpy(array) and not array.flags.writeable:
                 raise Error(f"program {self.name}, output {o.name}: expected memory that can be written, found a read-only array")
         rest = iter(outs)
-        return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
+        return [next(rest) if o.memory is None else given[o.memory] for o in outputs]
 
 
 _KINDS = {str: "a string or None", int: "an integer", bool: "True or False"}
 
 
-def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
+def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0):
     """Compiles a function in ordinary array code, or a graph, to a Program.
 
         program = zellige.compile(layer, x, w, constant="w")
@@ -249,7 +283,8 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     function: a function of arrays, called once with arrays that have no values; or a graph, without examples: its JSON string,
         a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
     examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
-        allowed. Only shapes, dtypes and strides are used.
+        allowed. Only shapes, dtypes and strides are used. With a TensorSpec that has Dims, or a graph with sizes, the result is a
+        SizedProgram, for all values of the sizes.
     target: such as sm_90a; None: the GPU's, else sm_80.
     on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU and
         checks every memory access; "reference" evaluates the graph in float64, without kernels.
@@ -275,8 +310,13 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
         if examples:
             raise Error(f"compile: a graph states its inputs; expected no examples, found {len(examples)}")
         graph = _graph(function)
-        return Program(_native.Program(graph, constants=constant, **options), graph.form().get("name", "graph"))
-    return _traced(function, examples, constant, options)
+        form = graph.form()
+        name = form.get("name", "graph")
+        if "sizes" in form:
+            return sizes.SizedProgram(form, lambda at: Program(_native.Program(_native.Graph(at, name), constants=constant, **options), name))
+        return Program(_native.Program(graph, constants=constant, **options), name)
+    dims = _dims_of(examples)
+    return _traced_for_sizes(function, examples, constant, options, dims) if dims else _traced(function, examples, constant, options)
 
 
 def load(manifest) -> Program:
@@ -331,9 +371,81 @@ def _array_class(examples) -> tuple:
     return SpecArray if all(isinstance(x, exchange.TensorSpec) for x in examples) else NumpyArray, None
 
 
+@dataclass
+class _Traced:
+    """A traced function: its graph in JSON form, and what a Program needs of its arguments and results."""
+
+    name: str
+    form: dict
+    owners: dict  # the user's call that made a tensor, by its name
+    results: tuple
+    order: list
+    captured: dict
+    signature: tuple
+
+    def program(self, form, options) -> Program:
+        """Returns the Program of the graph `form`, which is the traced one, or the one for some sizes."""
+        try:
+            native = _native.Program(_native.Graph(form, self.name), constants=[], **options)
+        except Error as why:
+            raise translated(why, form, self.owners) from None
+        return Program(native, self.name, self.results, self.order, self.captured, self.signature)
+
+
 def _traced(function, examples, constant, options) -> Program:
     """Traces `function` with the examples, and returns its Program. `constant`: names of constant parameters;
     `options`: keyword arguments of _native.Program."""
+    traced = _trace(function, examples, constant)
+    return traced.program(traced.form, options)
+
+
+def _dims_of(examples) -> list:
+    """Returns the sizes of the TensorSpecs among the examples, each once. Raises Error if two of one name differ."""
+    total = 0
+    for _, example in _leaves(list(examples), "x"):
+        for extent in [*example.shape, *(example.strides or ())] if isinstance(example, exchange.TensorSpec) else []:
+            if isinstance(extent, sizes.DimExpression):
+                total = total + extent
+    return total.dims if total else []
+
+
+def _traced_for_sizes(function, examples, constant, options, dims) -> sizes.SizedProgram:
+    """Traces `function` at several values of the sizes of its examples, and returns its program for all."""
+
+    def at(values):
+        def one(example):
+            if not isinstance(example, exchange.TensorSpec):
+                return example
+            number = lambda e: e.at(values) if isinstance(e, sizes.DimExpression) else e
+            strides = example.strides and tuple(map(number, example.strides))
+            return exchange.TensorSpec(tuple(map(number, example.shape)), example.dtype, strides, example.is_torchs)
+
+        try:
+            return _trace(function, _like(list(examples), (one(e) for _, e in _leaves(list(examples), "x"))), constant)
+        except Error as why:
+            raise type(why)(f"{why}, at {', '.join(f'{n} = {v}' for n, v in values.items())}") from None
+
+    fit = sizes.Fit(dims)
+    traces = [at(values) for values in fit.points]
+    first = traces[0]
+    for other in traces:
+        for i, array in first.captured.items():
+            if i not in other.captured or getattr(array, "tobytes", lambda: 0)() != getattr(other.captured[i], "tobytes", lambda: 0)():
+                raise Error(f"compile {first.name}: expected {first.form['inputs'][i]['name']} to be the same for all sizes, found an array that depends on them")
+    form = sizes.joined([t.form for t in traces], fit, first.name)
+    for ends in ({d.name: d.least for d in dims}, {d.name: d.greatest for d in dims}):
+        if sizes.at(form, ends) != at(ends).form:
+            shown = ", ".join(f"{n} = {v}" for n, v in ends.items())
+            raise Error(f"compile {first.name}: expected the same operators for all sizes, found others at {shown}; other ranges may exclude it")
+    try:
+        form = _native.Graph(form, first.name).form()
+    except Error as why:
+        raise translated(why, form, first.owners) from None
+    return sizes.SizedProgram(form, lambda constants: first.program(constants, options), first.order, first.signature)
+
+
+def _trace(function, examples, constant) -> _Traced:
+    """Traces `function` with the examples. `constant`: names of constant parameters."""
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     try:
         signature = inspect.signature(function)
@@ -379,11 +491,7 @@ def _traced(function, examples, constant, options) -> Program:
 
     form, read = trace.form(outputs, names)
     owners = trace.owners | {named: trace.owners.get(y._name, "") for y, named in zip(outputs, names)}
-    try:
-        native = _native.Program(_native.Graph(form, name), constants=[], **options)
-    except Error as why:
-        raise translated(why, form, owners) from None
     by_name = {a._name: i for i, a in enumerate(arrays)}
     captured = {read.index(n): array for n, array, _ in trace.captured if n in read}
     order = [by_name.get(n) for n in read]
-    return Program(native, name, (result, which), order, captured, (signature, leaves))
+    return _Traced(name, form, owners, (result, which), order, captured, (signature, leaves))

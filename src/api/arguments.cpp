@@ -59,13 +59,8 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 /// extents and strides cannot be read.
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a, ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
-  constexpr int max_shown_rank = 64;  // limit for messages
-  if (a.rank < 0 || a.rank > max_shown_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
-  const auto rank = static_cast<std::size_t>(a.rank);
-  if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
-  check_numbers(m, t, "a shape", a.shape, rank, untrusted);
-  check_numbers(m, t, "strides", a.strides, a.strides ? rank : 0, untrusted);
-  const std::span shape(a.shape, rank);
+  const std::span<const std::int64_t> shape = shape_of(m, t, a, untrusted);
+  check_numbers(m, t, "strides", a.strides, a.strides ? shape.size() : 0, untrusted);
   if (!std::ranges::equal(shape, t.shape))
     mistake(m, t, "expected shape {}, found {}", graph::to_string(t.shape),
             graph::to_string(graph::Shape(shape.begin(), shape.end())));
@@ -78,6 +73,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
     mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
             graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank) : graph::row_major(found)));
   }
+  if (t.bytes == 0) return;
   if (!a.data) mistake(m, t, "expected an address, found NULL");
   const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
   if (a.byte_offset > last || static_cast<std::uint64_t>(t.bytes) > last - a.byte_offset)
@@ -164,6 +160,7 @@ void other_memory(const emit::Manifest& m, const emit::TensorPlace& output, cons
 }
 
 void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+  if (t.bytes == 0) return;
   if (!at) mistake(m, t, "expected an address, found NULL");
   const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % alignment;
   if (misalignment)
@@ -173,6 +170,16 @@ void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const vo
 void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int outputs) {
   check_count(m, "input", s.inputs.size(), inputs);
   check_count(m, "output", s.outputs.size(), outputs);
+}
+
+std::span<const std::int64_t> shape_of(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
+                                       ReadablePages* untrusted) {
+  constexpr int max_shown_rank = 64;  // limit for messages
+  if (a.rank < 0 || a.rank > max_shown_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
+  const auto rank = static_cast<std::size_t>(a.rank);
+  if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
+  check_numbers(m, t, "a shape", a.shape, rank, untrusted);
+  return {a.shape, rank};
 }
 
 CallDevice check_arguments(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,

@@ -29,6 +29,10 @@ struct CallDevice {
 /// Throws Error unless the caller passes as many inputs and outputs as the program has.
 void check_counts(const emit::Manifest&, const Signature&, int inputs, int outputs);
 
+/// Returns the shape of a caller's tensor. Throws Error if it has none, or if it cannot be read.
+std::span<const std::int64_t> shape_of(const emit::Manifest&, const emit::TensorPlace&, const zellige_tensor&,
+                                       ReadablePages* untrusted);
+
 /// Checks the tensors of a call and returns the device that they are on; without any tensors, the host.
 /// Throws Error if a tensor does not match the manifest or if tensors are on different devices. Precondition:
 /// check_counts() has passed. `untrusted`: used to check that each array of extents or strides can be read;

@@ -33,6 +33,8 @@ std::string key_of(const graph::KernelGraph& graph, const CallOptions& o) {
   toolchain::Key key;
   key.add(json::to_json(graph)).add(target_of(o).name).add(o.tiling);
   for (const std::string& name : o.compile.constants) key.add(name);
+  for (const tile::Size& s : o.compile.plan.sizes)
+    key.add(fmt::format("{} {} {} {}", s.name, s.low, s.high, s.multiple));
   return key.add(o.compile.fuse ? "fused" : "as given").hex();
 }
 
@@ -61,6 +63,7 @@ CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const to
   if (o.compile.tune > 0) kept.emplace();
   run::CompileOptions options = o.compile;
   options.plan = run::tiling_options(o.tiling, target);
+  options.plan.sizes = o.compile.plan.sizes;
   options.reasons = fuse::Reasons::omitted;
   run::Compiled made = run::compile(std::move(graph), target, std::move(options), cache);
   return {std::move(made.program), std::move(made.fused.limits)};

@@ -182,7 +182,8 @@ std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t cap
   return address;
 }
 
-void Launcher::launch(void* const* inputs, void* const* outputs, void* given, void* stream) {
+void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
+                      void* stream) {
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
@@ -193,17 +194,18 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
     return (t.role == emit::Role::input ? inputs : outputs)[t.position];
   };
   DeviceMemory memory;
-  for (const emit::TensorPlace& t : manifest_.tensors)
-    if (t.role != emit::Role::intermediate) memory.check(manifest_, t, address(t));
-  if (given) memory.check_workspace(manifest_, given);
+  for (const emit::TensorPlace& t : launch.tensors)
+    if (t.role != emit::Role::intermediate) memory.check(launch, t, address(t));
+  if (given) memory.check_workspace(launch, given);
   const std::uint64_t capture = capture_of(stream);
   const Loaded& mine = loaded(context, capture);
   const std::uint64_t space = given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream, capture);
-  const run::BoundProgram bound(mine.program, [&](std::size_t i) {
-    const emit::TensorPlace& t = manifest_.tensors[i];
+  const auto of_tensor = [&](std::size_t i) {
+    const emit::TensorPlace& t = launch.tensors[i];
     return t.role == emit::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)
                                               : reinterpret_cast<std::uint64_t>(address(t));
-  });
+  };
+  const run::BoundProgram bound(mine.program, launch, of_tensor, descriptors_);
   bound.launch(stream, run::Overlap::all);
 }
 

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "emit/manifest.hpp"
+#include "run/bound.hpp"
 #include "run/driver.hpp"
 #include "toolchain/nvrtc.hpp"
 
@@ -43,13 +44,14 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Launches the program in the thread's current context. `inputs`, `outputs`: device addresses in the order
-  /// of the graph's inputs and outputs. Throws Error if kernels cannot access an address.
+  /// Launches the program in the thread's current context. `launch`: the manifest of this launch, of a program with sizes
+  /// with their values. `inputs`, `outputs`: device addresses in the order of the graph's inputs and outputs. Throws Error if
+  /// kernels cannot access an address.
   ///
-  /// `workspace`: memory of manifest.buffer_size bytes that no concurrent launch uses. If it is null, the
-  /// launcher allocates one workspace per stream, and one per captured CUDA graph, because a graph may be
+  /// `workspace`: memory of launch.buffer_size bytes that no concurrent launch uses. If it is null, the
+  /// launcher allocates one workspace per stream, for the largest sizes, and one per captured CUDA graph, because a graph may be
   /// replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
-  void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
+  void launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace, void* stream);
 
  private:
   struct Loaded;
@@ -62,6 +64,7 @@ class Launcher {
 
   const emit::Manifest& manifest_;
   const toolchain::Cubin cubin_;
+  run::KeptDescriptors descriptors_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context
   // key: context, stream, id of the graph capture

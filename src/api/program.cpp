@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/error.hpp"
+#include "graph/sized_graph.hpp"
 #include "reference/reference.hpp"
 #include "run/emulated.hpp"
 #include "run/npy.hpp"
@@ -20,6 +21,17 @@ struct HostMemory {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
 };
+
+/// Returns the manifest's tensors, in which extents and strides that sizes decide are -1.
+std::vector<emit::TensorPlace> told_tensors(const emit::Manifest& m) {
+  std::vector<emit::TensorPlace> all = m.tensors;
+  for (const auto& [field, is] : m.sized) {
+    const auto of = static_cast<std::size_t>(field.of), at = static_cast<std::size_t>(field.at);
+    if (field.kind == emit::SizedField::extent) all[of].shape[at] = -1;
+    if (field.kind == emit::SizedField::stride) all[of].strides[at] = -1;
+  }
+  return all;
+}
 
 /// Returns a copy of a caller's tensor.
 Bytes copied(const emit::TensorPlace& t, const void* from) {
@@ -72,15 +84,14 @@ void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
 /// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns why an
 /// invalid entry of the kernel cache was ignored, or "" if none was. Throws Fault with the emulator's first
 /// finding, such as a data race, and Error if a row index is out of range.
-std::string run_emulated(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory,
-                         const toolchain::Cache& cache, int workers) {
-  const emit::Manifest& m = p.manifest;
+std::string run_emulated(const std::string& source, const emit::Manifest& m, const graph::KernelGraph& g,
+                         const HostMemory& memory, const toolchain::Cache& cache, int workers) {
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
     storage.push_back(t.role == emit::Role::input ? copied_to_emulator(t, memory.inputs[t.position])
                                                   : run::poisoned(t));
   check_rows(m, g, storage);
-  const run::EmulatedRun done = run::run_emulated(p, storage, cache, workers);
+  const run::EmulatedRun done = run::run_emulated(source, m, storage, cache, workers);
   if (!done.findings.empty())
     fault("program {}: the emulator found: {}{}", m.name, done.findings[0].message,
           done.findings.size() > 1 ? fmt::format(" (and {} findings more)", done.findings.size() - 1) : "");
@@ -92,8 +103,7 @@ std::string run_emulated(const emit::EmittedProgram& p, const graph::KernelGraph
 }
 
 /// Computes the outputs in float64 from the graph (reference/reference.hpp), without kernels.
-void run_reference(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory) {
-  const emit::Manifest& m = p.manifest;
+void run_reference(const emit::Manifest& m, const graph::KernelGraph& g, const HostMemory& memory) {
   std::vector<reference::Array> inputs(g.inputs.size());
   for (const emit::TensorPlace& t : m.tensors)
     if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::input)
@@ -112,7 +122,9 @@ CallableProgram::CallableProgram(const graph::KernelGraph& graph, const CallOpti
       cache_(toolchain::Cache::standard()),
       compiled_(made()),
       emitted_(compiled_.program),
-      signature_(emitted_.manifest) {
+      signature_(emitted_.manifest),
+      told_(told_tensors(emitted_.manifest)),
+      launches_(emitted_.manifest) {
   run::check(emitted_.manifest);
   if (options_.on == On::gpu) launcher();
 }
@@ -123,7 +135,9 @@ CallableProgram::CallableProgram(emit::Manifest m, toolchain::Cubin cubin)
       compiled_{{.source = {}, .plan = {}, .cost = {}, .graph = {}, .manifest = std::move(m)}},
       emitted_(compiled_.program),
       loaded_(std::move(cubin)),
-      signature_(emitted_.manifest) {
+      signature_(emitted_.manifest),
+      told_(told_tensors(emitted_.manifest)),
+      launches_(emitted_.manifest) {
   try {
     run::check(emitted_.manifest);
   } catch (const Fault& e) {  // the manifest's author is at fault, not Zellige
@@ -191,25 +205,30 @@ std::string CallableProgram::notes() const {
   return lines + notes_;
 }
 
-void CallableProgram::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {
+void CallableProgram::launch(std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs,
+                             void* workspace, void* stream) {
   const emit::Manifest& m = emitted_.manifest;
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
          options_.on == On::emulator ? "emulator" : "reference");
-  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) check_address(m, input(i), inputs[i]);
+  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i)
+    check_address(m, launch->tensors[static_cast<std::size_t>(signature_.inputs[i])], inputs[i]);
   for (std::size_t i = 0; i < signature_.outputs.size(); ++i) {
-    check_address(m, output(i), outputs[i]);
+    check_address(m, launch->tensors[static_cast<std::size_t>(signature_.outputs[i])], outputs[i]);
     if (output(i).memory < 0) continue;
     const emit::TensorPlace& changed = place(output(i).memory);
     if (changed.role == emit::Role::input && outputs[i] != inputs[changed.position])
       other_memory(m, output(i), changed);
   }
-  launcher().launch(inputs, outputs, workspace, stream);
+  launcher().launch(*launch, inputs, outputs, workspace, stream);
 }
 
 void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
                            void* stream, ReadablePages* untrusted) {
-  const emit::Manifest& m = emitted_.manifest;
+  const std::vector<std::int64_t> sizes = sizes_of_call(emitted_.manifest, signature_, inputs, outputs, untrusted);
+  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
+  const emit::Manifest& m = *launch;
   const CallDevice where = check_arguments(m, signature_, inputs, outputs, untrusted);
   if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
     fail("program {}: was made for the {}, expected tensors on the host, found them on cuda:{}", m.name,
@@ -225,17 +244,25 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
     for (const zellige_tensor& t : outputs) out.push_back(address(t));
     const KeptContext kept;
     kept.use(where.device);
-    return launcher().launch(in.data(), out.data(), nullptr, stream);
+    return launcher().launch(m, in.data(), out.data(), nullptr, stream);
   }
   check_host_memory(m, signature_, inputs, outputs);
   HostMemory memory;
   for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
-  if (options_.on == On::reference) return run_reference(emitted_, graph_, memory);
-  const std::string note = run_emulated(emitted_, graph_, memory, cache_, options_.workers);
+  if (options_.on == On::reference) return run_reference(m, graph_of_launch(sizes), memory);
+  const std::string note = run_emulated(emitted_.source, m, graph_, memory, cache_, options_.workers);
   if (note.empty()) return;
   const std::lock_guard lock(compiling_);
   notes_ = note;
+}
+
+graph::KernelGraph CallableProgram::graph_of_launch(std::span<const std::int64_t> sizes) const {
+  if (!graph_.sizes) return graph_;
+  graph::SizeValues values =
+      graph::greatest(graph::sizes_of(graph_));  // a size with one value is none of the program's
+  for (std::size_t i = 0; i < sizes.size(); ++i) values[emitted_.manifest.sizes[i].name] = sizes[i];
+  return graph::at(graph_, values);
 }
 
 void CallableProgram::compile() {

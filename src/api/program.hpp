@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/arguments.hpp"
+#include "api/call_sizes.hpp"
 #include "api/launcher.hpp"
 #include "run/run.hpp"
 
@@ -88,9 +89,16 @@ class CallableProgram {
   /// and strides can be read. Throws Error if the tensors do not match the manifest or the options.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
-  /// Launches the program on the current GPU. `inputs`, `outputs`: device addresses in the order of the
-  /// graph's inputs and outputs. `workspace` may be null: see Launcher::launch().
-  void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
+  /// Launches the program on the current GPU. `sizes`: of the manifest's, in order. `inputs`, `outputs`: device addresses in
+  /// the order of the graph's inputs and outputs. `workspace` may be null: see Launcher::launch().
+  void launch(std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs, void* workspace,
+              void* stream);
+  /// Returns the bytes of the workspace of a launch with these sizes.
+  std::int64_t workspace(std::span<const std::int64_t> sizes) { return at(sizes)->buffer_size; }
+  /// Returns the manifest of a launch with these sizes.
+  std::shared_ptr<const emit::Manifest> at(std::span<const std::int64_t> sizes) { return launches_.at(sizes); }
+  /// Returns what a caller is told of the manifest's tensor `t`: extents and strides that sizes decide are -1.
+  const emit::TensorPlace& told(int t) const { return told_[static_cast<std::size_t>(t)]; }
   /// Compiles the kernels, unless that is done already, for the GPU of the thread's current context. Without
   /// a context, compiles for the default device.
   void compile();
@@ -103,6 +111,8 @@ class CallableProgram {
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
   CompiledProgram made();
   const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
+  /// Returns the graph, before fusion, of a call with these sizes.
+  graph::KernelGraph graph_of_launch(std::span<const std::int64_t> sizes) const;
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 
@@ -114,6 +124,8 @@ class CallableProgram {
   const emit::EmittedProgram& emitted_;
   const toolchain::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
+  const std::vector<emit::TensorPlace> told_;
+  LaunchManifests launches_;
   mutable std::mutex planning_;
   mutable std::unique_ptr<const CompiledProgram> planned_;  // null until planned() plans; guarded by the mutex
   mutable std::mutex compiling_;

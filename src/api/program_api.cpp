@@ -91,8 +91,32 @@ std::string text_of(const CallableProgram& program, zellige_text which) {
 zellige_tensor_info info(const CallableProgram& p, bool input, int index) {
   const emit::Manifest& m = p.emitted().manifest;
   const std::vector<int>& list = input ? p.signature().inputs : p.signature().outputs;
-  const emit::TensorPlace& t = m.tensors[element_of(list, index, "program " + m.name, input ? "input" : "output")];
+  const emit::TensorPlace& t = p.told(element_of(list, index, "program " + m.name, input ? "input" : "output"));
   return described(t, t.bytes, t.memory < 0 ? -1 : m.tensors[t.memory].position);
+}
+
+/// Returns the caller's sizes. Throws Error unless there are as many as the program has.
+std::span<const std::int64_t> sizes_at(const CallableProgram& program, const int64_t* sizes, int count) {
+  const emit::Manifest& m = program.emitted().manifest;
+  if (count != std::ssize(m.sizes))
+    fail("program {}: expected {} size{}, found {}", m.name, m.sizes.size(), m.sizes.size() == 1 ? "" : "s", count);
+  return array_at(sizes, static_cast<std::size_t>(count), "sizes");
+}
+
+/// Returns where the caller gets the program's sizes.
+std::span<int64_t> places_for(const CallableProgram& program, int64_t* sizes, int count) {
+  sizes_at(program, sizes, count);
+  for (int i = 0; i < count; ++i) place_for(sizes + i, "sizes");
+  return {sizes, static_cast<std::size_t>(count)};
+}
+
+/// Launches a program on the caller's addresses.
+void launch(CallableProgram& program, std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs,
+            void* workspace, void* stream) {
+  ReadablePages known;
+  const Signature& s = program.signature();
+  program.launch(sizes, array_at(known, inputs, s.inputs.size(), "inputs").data(),
+                 array_at(known, outputs, s.outputs.size(), "outputs").data(), workspace, stream);
 }
 
 /// Returns the caller's cubin of `count` bytes. Throws Error if it is not an ELF file. `name` names the cubin
@@ -228,10 +252,60 @@ zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, v
                                       void* stream) {
   return guarded([&] {
     const auto program = program_of(p);
+    if (const emit::Manifest& m = program->emitted().manifest; !m.sizes.empty())
+      fail("program {}: {} is known at launch only, and addresses do not say it; zellige_program_launch_sizes takes it",
+           m.name, m.sizes[0].name);
+    launch(*program, {}, inputs, outputs, workspace, stream);
+  });
+}
+zellige_status zellige_program_launch_sizes(zellige_program* p, const int64_t* sizes, int size_count,
+                                            void* const* inputs, void* const* outputs, void* workspace, void* stream) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    launch(*program, sizes_at(*program, sizes, size_count), inputs, outputs, workspace, stream);
+  });
+}
+int zellige_program_sizes(const zellige_program* p) {
+  return guarded_or(-1, [&] { return static_cast<int>(program_of(p)->emitted().manifest.sizes.size()); });
+}
+zellige_status zellige_program_size(const zellige_program* p, int index, zellige_size_info* to) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    const emit::Manifest& m = program->emitted().manifest;
+    if (index < 0 || index >= std::ssize(m.sizes))
+      fail("program {}: has {} sizes, counted from 0, found {}", m.name, m.sizes.size(), index);
+    const tile::Size& s = m.sizes[static_cast<std::size_t>(index)];
+    place_for(to, "info") = {s.name.c_str(), s.low, s.high, s.multiple};
+  });
+}
+zellige_status zellige_program_find_sizes(const zellige_program* p, const zellige_tensor* inputs, int input_count,
+                                          int64_t* sizes, int size_count) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    const emit::Manifest& m = program->emitted().manifest;
+    check_counts(m, program->signature(), input_count, static_cast<int>(program->signature().outputs.size()));
     ReadablePages known;
-    const Signature& s = program->signature();
-    program->launch(array_at(known, inputs, s.inputs.size(), "inputs").data(),
-                    array_at(known, outputs, s.outputs.size(), "outputs").data(), workspace, stream);
+    const auto in = array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs");
+    std::ranges::copy(sizes_of_call(m, program->signature(), in, {}, &known),
+                      places_for(*program, sizes, size_count).begin());
+  });
+}
+zellige_status zellige_program_output_sizes(const zellige_program* p, int index, const int64_t* sizes, int size_count,
+                                            int64_t* shape, int64_t* strides, int64_t* bytes) {
+  return guarded([&] {
+    const auto program = program_of(p);
+    const auto launch = program->at(sizes_at(*program, sizes, size_count));
+    const emit::TensorPlace& t =
+        launch->tensors[element_of(program->signature().outputs, index, "program " + launch->name, "output")];
+    for (std::size_t d = 0; d < t.shape.size(); ++d)
+      place_for(shape + d, "shape") = t.shape[d], place_for(strides + d, "strides") = t.strides[d];
+    place_for(bytes, "bytes") = t.bytes;
+  });
+}
+int64_t zellige_program_workspace_sizes(const zellige_program* p, const int64_t* sizes, int size_count) {
+  return guarded_or(int64_t(-1), [&] {
+    const auto program = program_of(p);
+    return program->workspace(sizes_at(*program, sizes, size_count));
   });
 }
 zellige_status zellige_program_time(const zellige_program* p, double* us) {

@@ -5,11 +5,13 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
+#include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
+#include "run/sized.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -18,7 +20,7 @@ namespace {
 struct OptimizeArguments {
   std::string file, output, target = "sm_90a";
   int index = 0;
-  std::vector<std::string> constants;
+  std::vector<std::string> constants, sizes;
   bool force = false;
 };
 
@@ -35,7 +37,7 @@ void print(const std::string& name, std::size_t before, const fuse::Optimized& o
 int optimize(const OptimizeArguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  graph::KernelGraph graph = choose(a.file, a.index);
+  graph::KernelGraph graph = graph::narrowed(choose(a.file, a.index), size_ranges(a.sizes));
   run::declare_constant(graph, a.constants);
   ProgressLine progress;
   run::CompileOptions options{
@@ -48,6 +50,8 @@ int optimize(const OptimizeArguments& a) {
   }
   tell(graph.name, o.rejected);
   if (a.output != "-") print(graph.name, graph.ops.size(), o);
+  if (a.output != "-" && graph.sizes)
+    say(stdout, "  fused for {}, the greatest values\n", run::text_of(graph::greatest(graph.sizes->names)));
   return success;
 }
 
@@ -63,6 +67,7 @@ void add_optimize(CLI::App& app, int& status) {
   command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")->type_name(output_file);
   add_target(command, a->target);
   add_constants(command, a->constants);
+  add_size_ranges(command, a->sizes);
   command->add_flag("--force", a->force, force_help);
   command->callback([a, &status] { status = optimize(*a); });
 }

@@ -12,6 +12,7 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
+#include "cli/sizes.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "graph/collective.hpp"
@@ -34,7 +35,7 @@ struct RunArguments {
   std::string on = "auto", target, json, dump, check, tiling, ir;
   std::string time;                 // "rotated" (cold L2) or "hot" (warm L2); "": no timing
   std::vector<std::string> inputs;  // each is NAME=FILE
-  std::vector<std::string> constants;
+  std::vector<std::string> constants, sizes;
   std::uint64_t seed = 1;
   int jobs = 0, tune = 0, ranks = 0;
 };
@@ -66,6 +67,7 @@ run::RunOptions options(const RunArguments& a) {
   // The GPU of a process that torchrun or mpirun has started.
   if (const std::optional<run::RankedProcess> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
     setenv("ZELLIGE_DEVICE", std::to_string(job->local_rank).c_str(), 1);
+  o.sizes = size_values(a.sizes);
   run::GpuFound gpu;
   if (a.on == "auto" || a.on == "gpu") {
     toolchain::require_named_nvrtc();
@@ -261,6 +263,7 @@ void add_run(CLI::App& app, int& status) {
       ->expected(1)
       ->take_all();
   add_constants(command, a->constants);
+  add_size_values(command, a->sizes);
   command->add_option("--json", a->json, "Write one line of JSON per graph to this file")->type_name(output_file);
   command->add_option("--dump", a->dump, "Write inputs, stored tensors, outputs (.npy) and kernels to this folder")
       ->type_name(output_folder);

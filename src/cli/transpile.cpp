@@ -9,6 +9,7 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
+#include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
@@ -31,7 +32,7 @@ namespace {
 struct TranspileArguments {
   std::string file, folder = ".", target = "sm_80", tiling;
   int index = 0;
-  std::vector<std::string> constants;
+  std::vector<std::string> constants, sizes;
   std::vector<std::string> emit = {"cu"};
   bool one_file = false, explain = false, force = false, as_given = false;
   std::string print_after;
@@ -105,7 +106,7 @@ std::vector<std::string> transpile_ranks(const TranspileArguments& a, graph::Ker
 int transpile(const TranspileArguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  const graph::KernelGraph graph = choose(a.file, a.index);
+  const graph::KernelGraph graph = graph::narrowed(choose(a.file, a.index), size_ranges(a.sizes));
   ProgressLine progress;
   run::CompileOptions options{.constants = a.constants,
                               .fuse = !a.as_given,
@@ -147,6 +148,7 @@ void add_transpile(CLI::App& app, int& status) {
   add_tiling(command, a->tiling);
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
+  add_size_ranges(command, a->sizes);
   command
       ->add_option("--emit", a->emit,
                    "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "

@@ -2,6 +2,7 @@
 
 #include "emit/host_text.hpp"
 #include "emit/names.hpp"
+#include "emit/size_text.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -48,7 +49,8 @@ std::string c_signature(const Manifest& m) {
     const bool read = t->role == Role::input && !becomes(m, *t);
     list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
   }
-  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name), list);
+  return fmt::format("const char* {}({}{}void* workspace, struct CUstream_st* stream)", Names::function(m.name),
+                     size_parameters(m), list);
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ std::string c_header(const Manifest& m) {
   out.raw(fmt::format(R"(// {0}: {1} kernel{2} for {3}, made by Zellige.
 #ifndef ZELLIGE_{0}_H
 #define ZELLIGE_{0}_H
-struct CUstream_st;  // what cudaStream_t and CUstream point to
+{4}struct CUstream_st;  // what cudaStream_t and CUstream point to
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -69,17 +71,22 @@ extern "C" {{
 // sentence, which is the calling thread's until its next call.
 //
 )",
-                      m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s", m.target));
+                      m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s", m.target,
+                      m.sizes.empty() ? "" : "#include <stdint.h>\n"));
+  for (const tile::Size& s : m.sizes) out.line("// {}", size_comment(s));
   for (const TensorPlace* t : callers_tensors(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
+    const int index = static_cast<int>(t - m.tensors.data());
     out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name), name(t->role),
-             printable(t->name), graph::name(t->dtype), graph::to_string(t->shape), graph::to_string(t->strides),
-             t->bytes, t->constant ? "; no earlier work on the stream writes it" : "",
+             printable(t->name), graph::name(t->dtype), shape_text(m, index), graph::to_string(t->strides),
+             number_text(m, {SizedField::bytes, index}, t->bytes),
+             t->constant ? "; no earlier work on the stream writes it" : "",
              made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
   }
-  out.line("// workspace: {}", m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold", m.buffer_size,
-                                                           workspace_alignment)
-                                             : "not looked at");
+  out.line("// workspace: {}",
+           m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold",
+                                       number_text(m, {SizedField::buffer_size}, m.buffer_size), workspace_alignment)
+                         : "not looked at");
   out.line("//");
   const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
   out.line("// Tensors begin at multiples of {} bytes, and outputs overlap nothing else.{}", tensor_alignment,
@@ -124,6 +131,7 @@ std::string c_checks(const Manifest& m) {
   Names names;
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
+  out.raw(size_checks(m));
   for (const TensorPlace* t : callers_tensors(m))
     out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", name(t->role), in_literal(t->name),
              names.pointer(t->name), tensor_alignment);
@@ -143,12 +151,12 @@ std::string cuda_definition(const Manifest& m) {
 #include <cstdio>
 #include "{0}.h"
 
-{1}{2}  const cudaError_t error = {3}(inputs, outputs, workspace, stream);
+{1}{2}  const cudaError_t error = {3}({4}inputs, outputs, workspace, stream);
   return error == cudaSuccess ? nullptr : call_said("{0}: %s", cudaGetErrorString(error));
 }}
 #endif
 )",
-                     m.name, c_messages(m), c_checks(m), Names::entry(m.name));
+                     m.name, c_messages(m), c_checks(m), Names::entry(m.name), size_arguments(m));
 }
 
 }  // namespace zellige::emit

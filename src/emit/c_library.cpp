@@ -1,5 +1,6 @@
 #include "emit/host_text.hpp"
 #include "emit/names.hpp"
+#include "emit/size_text.hpp"
 #include "emit/source_lines.hpp"
 #include "target/pipe.hpp"
 
@@ -97,13 +98,18 @@ static const char* find_loaded(const Loaded** loaded) {
   return *loaded = made, (const char*)0;
 }
 
-static const char* launch(const Loaded* l, unsigned k, char* const* at, void* stream) {
-  const Kernel* const kernel = &kernels[k];
+// A tensor of -1 or less is scalar 0 or later.
+static const char* launch(const Loaded* l, unsigned k, const Kernel* kernel, char* const* at, const long long* scalars,
+                          void* stream) {
+  if (!kernel->grid[0] || !kernel->grid[1] || !kernel->grid[2]) return 0;  // of tensors without elements
   _Alignas(64) char maps[8][128];
   void *addresses[64], *arguments[64];
   unsigned encoded = 0;
   for (int i = 0; i < kernel->count; ++i) {
-    addresses[i] = at[kernel->tensors[i]];
+    const int tensor = kernel->tensors[i];
+    if (tensor < 0) arguments[i] = (void*)&scalars[-1 - tensor];
+    if (tensor < 0) continue;
+    addresses[i] = at[tensor];
     arguments[i] = &addresses[i];
   }
   static const unsigned ones[5] = {1, 1, 1, 1, 1};
@@ -138,6 +144,58 @@ std::string numbers(const auto& list, std::size_t from = 0) {
 /// Returns the number of the CUtensorMapDataType enumerator for an element type.
 int element(graph::DType d) { return d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7; }
 
+/// Returns the numbers of a list, from entry `begin` on, whose entry i is the field with `at` i: the largest, or what sizes make
+/// them.
+std::string numbers(const Manifest& m, SizedField field, const std::vector<std::int64_t>& largest, bool sized,
+                    std::size_t begin = 0) {
+  if (!sized) return numbers(largest, begin);
+  std::vector<std::string> all;
+  for (std::size_t i = begin; i < largest.size(); ++i)
+    field.at = static_cast<int>(i), all.push_back(number_text(m, field, largest[i]));
+  return numbers(all);
+}
+
+/// Emits the array `declared` of the TMA descriptors of kernel `k`.
+void maps(const Manifest& m, int k, const std::string& declared, bool sized, Text& out) {
+  out.open("{}[] = {{", declared);
+  for (const auto& [argument, map] : m.kernels[static_cast<std::size_t>(k)].maps) {
+    SizedField field{SizedField::map_extent, k, argument};
+    const std::string extents = numbers(m, field, map.extent, sized);
+    field.kind = SizedField::map_stride;
+    out.line("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}}},", argument, element(map.dtype), map.extent.size(), extents,
+             map.stride.size() > 1 ? numbers(m, field, map.stride, sized, 1) : "0", numbers(map.box),
+             static_cast<int>(target::swizzle_of(map.swizzle_bytes)));
+  }
+  out.line("{{0, 0, 0, {{0}}, {{0}}, {{0}}, 0}}");
+  out.close("};");
+}
+
+/// Emits, for the kernels of a program, what sizes make of them: the scalars of all, and each kernel's grid and descriptors.
+void sized_kernels(const Manifest& m, Text& out) {
+  out.line("  const long long scalars[] = {{{}0}};", [&] {
+    std::string list;
+    for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
+      for (const auto& [argument, bytes] : m.kernels[static_cast<std::size_t>(k)].constants)
+        list += number_text(m, {SizedField::scalar, k, argument}, 0) + ", ";
+    return list;
+  }());
+  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) {
+    const KernelLaunch& l = m.kernels[static_cast<std::size_t>(k)];
+    out.line("  Kernel kernel_{0} = kernels[{0}];", k);
+    if (m.sizes.empty()) continue;
+    const std::int64_t grid[] = {l.grid.x, l.grid.y, l.grid.z};
+    for (int axis = 0; axis < 3; ++axis)
+      if (const SizedField field{SizedField::grid, k, 0, axis}; m.sized.contains(field))
+        out.line("  kernel_{}.grid[{}] = (unsigned)({});", k, axis, number_text(m, field, grid[axis]));
+    if (l.maps.empty()) continue;
+    maps(m, k, fmt::format("  const Map sized_maps_{}", k), true, out);
+    out.line("  kernel_{0}.maps = sized_maps_{0};", k);
+  }
+  std::string list;
+  for (std::size_t k = 0; k < m.kernels.size(); ++k) list += fmt::format("{}&kernel_{}", k ? ", " : "", k);
+  out.line("  const Kernel* const now[] = {{{}}};", list);
+}
+
 /// Emits C arrays that describe the program's kernels: their grids, arguments and TMA descriptors.
 void tables(const Manifest& m, Text& out) {
   const std::string sm = m.target.substr(3);
@@ -153,17 +211,13 @@ void tables(const Manifest& m, Text& out) {
   out.line("  const int* tensors;");
   out.line("  const Map* maps;");
   out.line("}} Kernel;");
+  int scalar = 0;
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
     const KernelLaunch& kernel = m.kernels[k];
-    out.line("static const int tensors_{}[] = {{{}}};", k, numbers(kernel.tensors));
-    if (kernel.maps.empty()) continue;
-    out.open("static const Map maps_{}[] = {{", k);
-    for (const auto& [argument, map] : kernel.maps)
-      out.line("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}}},", argument, element(map.dtype), map.extent.size(),
-               numbers(map.extent), map.stride.size() > 1 ? numbers(map.stride, 1) : "0", numbers(map.box),
-               static_cast<int>(target::swizzle_of(map.swizzle_bytes)));
-    out.line("{{0, 0, 0, {{0}}, {{0}}, {{0}}, 0}}");
-    out.close("};");
+    std::vector<int> tensors = kernel.tensors;
+    for (int& tensor : tensors) tensor = tensor < 0 ? --scalar : tensor;
+    out.line("static const int tensors_{}[] = {{{}}};", k, numbers(tensors));
+    if (!kernel.maps.empty()) maps(m, static_cast<int>(k), fmt::format("static const Map maps_{}", k), false, out);
   }
   out.open("static const Kernel kernels[] = {{");
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
@@ -188,6 +242,7 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   for (const char* header : {"dlfcn", "pthread", "stdarg", "stddef", "stdio", "stdlib", "string"})
     out.line("#include <{}.h>", header);
   out.raw(c_header(m));
+  if (!m.sizes.empty()) out.raw(sizes_prologue());
   tables(m, out);
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
@@ -199,18 +254,20 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const TensorPlace& t = m.tensors[i];
     if (t.role == Role::intermediate)
-      out.line("  at[{}] = (char*)workspace + {};", i, t.offset);
+      out.line("  at[{}] = (char*)workspace + {};", i,
+               number_text(m, {SizedField::offset, static_cast<int>(i)}, t.offset));
     else
       out.line("  at[{}] = {}[{}];", i, t.role == Role::input ? "inputs" : "outputs", t.position);
   }
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory >= 0) out.line("  at[{}] = at[{}];", i, m.tensors[i].memory);
+  sized_kernels(m, out);
   out.raw(R"(  (void)inputs, (void)outputs, (void)workspace;
   const Loaded* loaded = 0;
   pthread_mutex_lock(&lock);
   wrong = find_loaded(&loaded);
   pthread_mutex_unlock(&lock);
-  for (unsigned k = 0; !wrong && k < sizeof kernels / sizeof *kernels; ++k) wrong = launch(loaded, k, at, stream);
+  for (unsigned k = 0; !wrong && k < sizeof kernels / sizeof *kernels; ++k) wrong = launch(loaded, k, now[k], at, scalars, stream);
   return wrong;
 }
 )");

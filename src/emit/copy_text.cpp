@@ -2,6 +2,7 @@
 #include "kernel/index_width.hpp"
 #include "selection/copies.hpp"
 #include "selection/tile_schedule.hpp"
+#include "tile/size_expression.hpp"
 
 namespace zellige::emit {
 
@@ -34,6 +35,29 @@ Index KernelText::origin(const tile::Interval& along) const {
   return Index::named("part_begin") + (along.origin() - block_.part_begin);
 }
 
+/// Returns the expression for a number that sizes decide, of the kernel's parameters.
+Index KernelText::number(const tile::SymbolicNumber& n, bool wide) const {
+  if (n.is_constant()) return n.low();
+  const tile::SizeExpression e = tile::SizeExpression::of(n, program_.sizes);
+  const std::string text = e.code([&](int size) {
+    const std::string name = names_.size(program_.sizes[size].name);
+    return wide ? "(long long)" + name : name;
+  });
+  return Index::named(e.as_size() >= 0 ? text : fmt::format("({})", text));
+}
+
+Index KernelText::bound(std::int64_t bound, int size) const {
+  if (size < 0) return bound;
+  const tile::SymbolicNumber n = tile::SymbolicNumber::of(program_.sizes, size);
+  return number(n) + (bound - n.high());
+}
+
+/// Returns the expression for the coordinate at which a view ends.
+Index KernelText::global_end(const tile::Interval& along) const {
+  const tile::SymbolicNumber end = along.end(program_.sizes);
+  return end.is_constant() ? origin(along) + (along.end() - along.origin()) : number(end);
+}
+
 /// Adds to a condition that coordinate `at` of the tensor lies inside, along one dimension of a view.
 void KernelText::check(Condition& inside, const tile::Interval& along, const Index& at) const {
   inside.push_back({at, global_end(along)});
@@ -62,9 +86,10 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration, c
       std::vector<Index> own = at;
       for (std::size_t k = 0; k < own.size(); ++k)
         if (numbers.shape[k] == 1) own[k] = 0;
-      const std::int64_t extent = program_.shape(n.tensor)[d];
+      const tile::SymbolicNumber extent = program_.extent(n.tensor, static_cast<int>(d));
+      const Index last = (extent.is_constant() ? program_.shape(n.tensor)[d] : this->number(extent)) - n.to;
       here = Index::named(fmt::format("numbered({}({}), {})", global(numbers.tensor),
-                                      fmt::join(position(numbers, iteration, own), ", "), extent - n.to)) +
+                                      fmt::join(position(numbers, iteration, own), ", "), last)) +
              here;
     }
     global_at.push_back(here);
@@ -87,13 +112,15 @@ int batch_of(std::int64_t trip_count) {
 
 }  // namespace
 
-/// Returns an upper bound of the offsets, in elements, that any block loads for load `n` in this iteration.
+/// Returns an upper bound of the offsets, in elements, that any block loads for load `n` in this iteration: without what
+/// dimensions add whose extent a size decides.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
   const bool shifted = plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
-    std::int64_t limit = tensor.shape[d];
+    const bool constant = program_.extent(n.tensor, d).is_constant() && program_.stride(n.tensor, d).is_constant();
+    std::int64_t limit = constant ? tensor.shape[d] : 1;
     if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted && tile::number_of(n) < 0)
       limit = std::min(limit, n.view.along(d, block_).start(0, iteration.constant() + 1));
     last += (limit - 1) * tensor.strides[d];
@@ -101,14 +128,30 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
+/// Returns the offset of the last element of a tensor along a dimension whose extent or stride sizes decide; otherwise a constant.
+tile::SymbolicNumber KernelText::sized_last(int tensor, int d) const {
+  const tile::SymbolicNumber extent = program_.extent(tensor, d), stride = program_.stride(tensor, d);
+  if (extent.is_constant() && stride.is_constant()) return 0;
+  return ((extent.is_constant() ? tile::SymbolicNumber(program_.tensors[tensor].shape[d]) : extent) + -1) * stride;
+}
+
+/// Returns the number of elements from the first to the last of the tensor of load `n`.
+Index KernelText::size_of(const Node& n) const {
+  Index size = last_read(n, Index::named("any")) + 1;
+  for (int d = 0; d < n.view.rank(); ++d)
+    if (const tile::SymbolicNumber last = sized_last(n.tensor, d); !last.is_constant())
+      size = size + number(last, last.high() >= std::int64_t{1} << 31);
+  return size;
+}
+
 /// Returns ", ADDRESS", where ADDRESS is the address at which the tensor of load `n` ends. The emitted load reads
 /// complete words, and gets this address as an additional argument so that it reads nothing beyond the end.
 /// Returns an empty string if the load reads nothing within 16 bytes of the end in this iteration.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
-  const std::int64_t size = last_read(n, Index::named("any")) + 1;
-  if (graph::bytes_of(size - 1 - last_read(n, iteration), n.dtype) >= 16) return "";
+  const std::int64_t beyond = last_read(n, Index::named("any")) - last_read(n, iteration);
+  if (graph::bytes_of(beyond, n.dtype) >= 16) return "";
   const std::vector<Index> first(n.shape.size(), 0);
-  return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
+  return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size_of(n));
 }
 
 /// Returns the expression for the number of elements of a chunk (those of one copy) that load `n` reads: at the edge of

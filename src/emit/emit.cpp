@@ -4,8 +4,10 @@
 #include <span>
 
 #include "emit/host_text.hpp"
+#include "emit/launch_sizes.hpp"
 #include "emit/launch_text.hpp"
 #include "emit/parameters.hpp"
+#include "emit/sized_manifest.hpp"
 #include "kernel/launches.hpp"
 
 namespace zellige::emit {
@@ -59,14 +61,21 @@ Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) 
     const kernel::Kernel& k = plan.kernels[l.first];
     KernelLaunch launch = launch_of(std::span(&k, l.count()));
     launch.cost = cost.kernels[m.kernels.size()];
-    const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count())) : parameters(k);
+    const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count()), p) : parameters(k, p);
     for (const Parameter& parameter : list) {
+      if (parameter.size >= 0) {
+        const auto width = static_cast<std::size_t>(bytes_of_size(p, parameter.size));
+        launch.constants[static_cast<int>(launch.tensors.size())] = bytes_of(p.sizes[parameter.size].high, width);
+        launch.tensors.push_back(-1), launch.writes.push_back(false);
+        continue;
+      }
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = kernel::tensor_map(k, p, parameter.node);
       launch.tensors.push_back(index[p.memory_of(parameter.tensor)]), launch.writes.push_back(parameter.writes);
     }
     m.kernels.push_back(std::move(launch));
   }
+  if (!p.sizes.empty()) add_sizes(m, plan, index);
   return m;
 }
 
@@ -81,6 +90,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"_lanes<", "block/reduce.hpp"},
     {"raise_max(", "block/reduce.hpp"},
     {"LoadAnywhere<", "block/load_anywhere.hpp"},
+    {"strided_tile<", "block/strided_tile.hpp"},
     {"griddep_", "atom/griddepcontrol.hpp"},
     {"LogSum ", "block/log_sum.hpp"},
     {"SM89_", "atom/mma_traits/names.hpp"},
@@ -90,8 +100,6 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
 /// Writes the manifest and the source of a program that has its plan and its expected time.
 void write(EmittedProgram& program, const std::string& graph, const retile::Tiling& tiling, bool decomposed) {
   const plan::Plan& plan = program.plan;
-  for (const tile::Size& size : plan.program.sizes)
-    fail("graph {}: {} is known at launch only, and no launch passes sizes yet", graph, size.name);
   program.manifest = manifest_of(plan, program.cost);
   program.manifest.tiling = tiling;
   program.manifest.decomposed = decomposed;

@@ -168,7 +168,11 @@ NodeValue KernelText::apply(const Item& item, const NestAt& nest) {
       else if (result.vector && !values_[item.in[1]].vector)
         in[1] = divisor(in[1]);
     }
-    result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
+    std::vector<std::string> with_count = in;
+    if (n.count_size >= 0)
+      with_count.push_back(
+          fmt::format("static_cast<float>({})", number(tile::SymbolicNumber::of(program_.sizes, n.count_size))));
+    result.text = formula(n, with_count, block_.nodes[n.in[0]].dtype);
     std::vector<NodeValue> operands;
     for (std::size_t k = 0; k < in.size(); ++k) operands.push_back(values_[item.in[k]]), operands[k].text = in[k];
     rules::rewrite(expression_rules, rules::Level::expression, result, Applied{n, *nest.context, operands});
@@ -226,13 +230,13 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   if (item.vector > 1) here = neighbour(here, nest.context->inner(), one_of(item.vector));
   const std::vector<Index> at = position(n, iteration_, here);
   std::string kept;
-  const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound) {
-    if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, *bound);
+  const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound, int size) {
+    if (bound) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", x, relation, this->bound(*bound, size));
   };
   const Index i = at[n.dim], j = at[n.key];
-  ask(j - i, "<=", n.kept.tril);
-  ask(j - i, ">=", n.kept.triu);
-  ask(j, "<", n.kept.length);
+  ask(j - i, "<=", n.kept.tril, n.tril_size);
+  ask(j - i, ">=", n.kept.triu, n.triu_size);
+  ask(j, "<", n.kept.length, n.length_size);
   if (in.size() > 1) kept += fmt::format("{}{} < {}", kept.empty() ? "" : " && ", j, in[1]);
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
@@ -280,8 +284,9 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
     if (!n.view.predicated(d)) continue;
     const tile::Interval along = n.view.along(d, block_);
     const Index end = global_end(along);
-    if (along.origin() < 0 || !end.is_constant()) return false;
-    inside[d] = at_most(at[d], end.constant() - 1);
+    if (along.origin() < 0 || (!end.is_constant() && !fits_int(along.end(program_.sizes)))) return false;
+    inside[d] = end.is_constant() ? at_most(at[d], end.constant() - 1)
+                                  : Index::named(fmt::format("at_most({}, {})", at[d], end - 1));
   }
   at = std::move(inside);
   return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/names.hpp"
+#include "emit/size_text.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
@@ -25,13 +26,23 @@ bool maps(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
-/// Returns the source of the arguments of make_tma_descriptor() for a tensor.
-std::string tensor_text(const TensorPlace& t, const kernel::TensorMap& map) {
+/// Returns the source of a list of numbers, whose entry i is the field with `at` i.
+std::string numbers_text(const Manifest& m, SizedField field, const std::vector<std::int64_t>& largest) {
+  std::string list;
+  for (field.at = 0; field.at < static_cast<int>(largest.size()); ++field.at)
+    list += (field.at ? ", " : "") + number_text(m, field, largest[static_cast<std::size_t>(field.at)]);
+  return list;
+}
+
+/// Returns the source of the arguments of make_tma_descriptor() for parameter `argument` of kernel `k`.
+std::string tensor_text(const Manifest& m, int k, int argument, const kernel::TensorMap& map) {
+  const TensorPlace& t = m.tensors[m.kernels[k].tensors[argument]];
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, .swizzle = SwizzleMode::{}}}",
-      in_literal(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
-      fmt::join(map.stride, ", "), fmt::join(map.box, ", "),
+      in_literal(t.name), graph::name(map.dtype), map.extent.size(),
+      numbers_text(m, {SizedField::map_extent, k, argument}, map.extent),
+      numbers_text(m, {SizedField::map_stride, k, argument}, map.stride), fmt::join(map.box, ", "),
       map.swizzle_bytes ? fmt::format("b{}", map.swizzle_bytes) : "none");
 }
 
@@ -52,30 +63,53 @@ void ask(const Manifest& m, Text& out) {
   out.close();
 }
 
-constexpr const char* parameters_text =
-    "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
+/// Returns the parameters of the host entry.
+std::string parameters_text(const Manifest& m) {
+  return size_parameters(m) + "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
+}
 
 /// Returns the expression of a tensor's address in the source of the host code.
-std::string address(const TensorPlace& t) {
-  if (t.role == Role::intermediate) return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
+std::string address(const Manifest& m, int tensor) {
+  const TensorPlace& t = m.tensors[tensor];
+  if (t.role == Role::intermediate)
+    return fmt::format("(static_cast<char*>(workspace) + {})", number_text(m, {SizedField::offset, tensor}, t.offset));
   return fmt::format("{}[{}]", t.role == Role::input ? "inputs" : "outputs", t.position);
 }
 
 /// Emits the TMA descriptors of a kernel and returns its argument list.
 std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   std::string list;
-  for (std::size_t i = 0; i < k.tensors.size(); ++i) {
-    const TensorPlace& t = m.tensors[k.tensors[i]];
-    const auto map = k.maps.find(static_cast<int>(i));
-    std::string text = fmt::format("({}{}*){}", k.writes[i] ? "" : "const ", type_name(t.dtype), address(t));
-    if (map != k.maps.end()) {
-      const std::string name = fmt::format("map{}_{}", &k - m.kernels.data(), i);
-      out.line("static thread_local TmaDescriptorAt {};", name);
-      text = fmt::format("{}({}, {})", name, tensor_text(t, map->second), address(t));
+  const int index = static_cast<int>(&k - m.kernels.data());
+  for (int i = 0; i < static_cast<int>(k.tensors.size()); ++i) {
+    list += i ? ", " : "";
+    if (const auto scalar = k.constants.find(i); scalar != k.constants.end()) {
+      list += fmt::format("static_cast<{}>({})", scalar->second.size() == 4 ? "int" : "long long",
+                          number_text(m, {SizedField::scalar, index, i}, 0));
+      continue;
     }
-    list += (i ? ", " : "") + text;
+    const auto map = k.maps.find(i);
+    const std::string at = address(m, k.tensors[i]);
+    if (map == k.maps.end()) {
+      list += fmt::format("({}{}*){}", k.writes[i] ? "" : "const ", type_name(m.tensors[k.tensors[i]].dtype), at);
+      continue;
+    }
+    const std::string name = fmt::format("map{}_{}", index, i);
+    out.line("static thread_local TmaDescriptorAt {};", name);
+    list += fmt::format("{}({}, {})", name, tensor_text(m, index, i, map->second), at);
   }
   return list;
+}
+
+/// Returns the condition under which a kernel has blocks; "" if it always has.
+std::string some_blocks(const Manifest& m, int kernel) {
+  std::string all;
+  std::vector<std::int64_t> least;
+  for (const tile::Size& s : m.sizes) least.push_back(s.low);
+  for (int axis = 0; axis < 3; ++axis)
+    if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis});
+        grid != m.sized.end() && grid->second.at(least) == 0)
+      all += (all.empty() ? "" : " && ") + number_text(m, grid->first, 0) + " > 0";
+  return all;
 }
 
 /// Emits all launches of the program, in order, with error checks.
@@ -83,13 +117,20 @@ void launches(const Manifest& m, Text& out) {
   if (maps(m)) out.open("try {{");
   if (asks(m)) ask(m, out);
   out.line("(void)inputs, (void)outputs, (void)workspace;");
+  if (const std::string wrong = sizes_wrong(m); !wrong.empty())
+    out.line("if ({}) return cudaErrorInvalidValue;", wrong);
   for (const KernelLaunch& k : m.kernels) {
     const std::string list = arguments(m, k, out);
-    const std::string grid = fmt::format("dim3({}, {}, {})", k.grid.x, k.grid.y, k.grid.z),
+    const std::string grid = fmt::format("dim3({})",
+                                         numbers_text(m, {SizedField::grid, static_cast<int>(&k - m.kernels.data())},
+                                                      {k.grid.x, k.grid.y, k.grid.z})),
                       block = fmt::format("dim3({}, {}, {})", k.block.x, k.block.y, k.block.z);
+    const std::string some = some_blocks(m, static_cast<int>(&k - m.kernels.data()));
+    if (!some.empty()) out.open("if ({}) {{", some);
     if (!k.programmatic) {
       out.line("{}<<<{}, {}, {}, stream>>>({});", k.name, grid, block, k.shared_bytes, list);
       out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
+      if (!some.empty()) out.close();
       continue;
     }
     out.line(
@@ -98,6 +139,7 @@ void launches(const Manifest& m, Text& out) {
         k.name, grid, block, k.shared_bytes, k.cluster > 1 ? fmt::format(", .cluster = {}", k.cluster) : "",
         "overlapping", list);
     out.line("    error != cudaSuccess) return error;");
+    if (!some.empty()) out.close();
   }
   out.line("return cudaSuccess;");
   if (maps(m)) {
@@ -119,13 +161,14 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
+  if (!m.sizes.empty()) out.raw(sizes_prologue());
   if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
   // A kernel may start before the preceding one has ended (programmatic dependent launch).
   const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
   if (early) {
     out.line("#include <zellige/block/launch.hpp>");
     out.line("");
-    out.open("static cudaError_t {}({}, bool overlapping) {{", Names::start(m.name), parameters_text);
+    out.open("static cudaError_t {}({}, bool overlapping) {{", Names::start(m.name), parameters_text(m));
     launches(m, out);
     out.close();
   }
@@ -133,7 +176,8 @@ void host_entry(const Manifest& m, Text& out) {
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
 )",
-                      m.buffer_size));
+                      number_text(m, {SizedField::buffer_size}, m.buffer_size)));
+  for (const tile::Size& s : m.sizes) out.line("/// {}", size_comment(s));
   for (const TensorPlace& t : m.tensors)
     if (t.memory >= 0)
       out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
@@ -144,17 +188,17 @@ void host_entry(const Manifest& m, Text& out) {
         "touch anything but");
     out.line("/// constant inputs.");
   }
-  out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text);
+  out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text(m));
   if (early)
-    out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));
+    out.line("return {}({}inputs, outputs, workspace, stream, true);", Names::start(m.name), size_arguments(m));
   else
     launches(m, out);
   out.close();
   if (early) {
     out.line("");
     out.line("/// The same, and each kernel starts when all before it on `stream` has ended.");
-    out.open("extern \"C\" cudaError_t {}({}) {{", Names::ordered(m.name), parameters_text);
-    out.line("return {}(inputs, outputs, workspace, stream, false);", Names::start(m.name));
+    out.open("extern \"C\" cudaError_t {}({}) {{", Names::ordered(m.name), parameters_text(m));
+    out.line("return {}({}inputs, outputs, workspace, stream, false);", Names::start(m.name), size_arguments(m));
     out.close();
   }
   out.line("#endif");

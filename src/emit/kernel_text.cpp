@@ -23,7 +23,8 @@ KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& p
 
 void KernelText::emit(const std::string& part) {
   part_ = !part.empty();
-  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
+  const std::vector<tile::SymbolicNumber> grid = block_.grid_of(program_.sizes);
+  out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", grid[0].text(), grid[1].text(), grid[2].text(),
             plan_.shared_bytes,
             block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_block(), plan_.stages(),
                                           plan_.stages() > 1 ? "s" : "")
@@ -44,13 +45,13 @@ void KernelText::emit(const std::string& part) {
   out_.close();
 }
 
-/// Returns the function's parameters: TMA descriptors, then pointers.
+/// Returns the function's parameters: TMA descriptors, then pointers, then sizes.
 std::string KernelText::parameter_list() const {
   std::string list;
-  for (const Parameter& p : parameters(plan_)) {
+  for (const Parameter& p : parameters(plan_, program_)) {
     list += list.empty() ? "" : ", ";
     list += p.node >= 0 ? fmt::format("const __grid_constant__ TmaDescriptor {}", map_name(p.node))
-                        : pointer_text(p, program_, names_);
+                        : parameter_text(p, program_, names_);
   }
   return list;
 }
@@ -89,9 +90,18 @@ void KernelText::declarations() {
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
+  if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
+    if (program_.strides.contains(t)) {
+      std::string strides;
+      for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d)
+        strides += ", " + number(program_.stride(t, d), wide.contains(t)).str();
+      out_.line("const auto {} = strided_tile<{}>({}{});", global(t), wide.contains(t) ? "long long" : "int",
+                names_.pointer(tensor.name), strides);
+      continue;
+    }
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
               layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
               names_.pointer(tensor.name));
@@ -107,12 +117,27 @@ void KernelText::declarations() {
   }
 }
 
+/// Emits the variable `trips`: the number of iterations, which a size decides. Of blocks that divide the loop each has those of its
+/// part that begin before the end, and one at least.
+void KernelText::declare_trips() {
+  const tile::SymbolicNumber iterations = block_.iterations(program_.sizes);
+  if (!iterations.is_constant()) return out_.line("const int trips = {};", number(iterations));
+  for (const Node& n : block_.nodes)
+    for (int d = 0; d < n.view.rank(); ++d) {
+      const tile::Interval along = n.view.along(d, block_);
+      if (!n.view.iterates(d) || along.size() < 0 || along.axis() < 0) continue;
+      const Index all = number(ceil_div(tile::SymbolicNumber::of(program_.sizes, along.size()), n.view.tile(d)));
+      const Index left = all - tile_number(along) * block_.loop;
+      return out_.line("const int trips = {} < 1 ? 1 : at_most({}, {});", left, left, block_.loop);
+    }
+}
+
 /// Emits the variable `begin`: the first iteration in which the mask keeps an element for this block. Emits
 /// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
 void KernelText::declare_first_iteration() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
-  const Index first = global_start(t.rows, false, 0) + *t.from;
+  const Index first = global_start(t.rows, false, 0) + bound(*t.from, block_.nodes[t.mask].triu_size);
   out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before", first,
             first, t.each);
 }

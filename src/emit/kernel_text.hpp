@@ -95,13 +95,19 @@ class KernelText {
   bool started(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
+  void declare_trips();
+  void sized(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
   void work(kernel::StepSpan);  // in order; steps that share a layout become one loop nest
   Index global_start(const tile::Interval&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index tile_number(const tile::Interval&, bool far = false) const;
   Index origin(const tile::Interval&) const;
-  Index global_end(const tile::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
+  Index global_end(const tile::Interval&) const;
+  /// `wide`: computed in 64 bits.
+  Index number(const tile::SymbolicNumber&, bool wide = false) const;
+  /// Returns the expression for a bound of a mask: `bound` for the largest value of the size, if there is one.
+  Index bound(std::int64_t bound, int size) const;
   void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
@@ -133,6 +139,8 @@ class KernelText {
                     const std::vector<Index>& from) const;
   std::string end_of(const Node&, const Index& iteration) const;
   std::int64_t last_read(const Node&, const Index& iteration) const;
+  Index size_of(const Node&) const;
+  tile::SymbolicNumber sized_last(int tensor, int dim) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp: the loop over a thread's elements of a tile, and their coordinates.
@@ -237,11 +245,12 @@ class KernelText {
   bool part_ = false;                  // a device function of a launch is being emitted
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
-  bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
-  bool finds_maximum_ = false;         // in the first of two passes of a reduction
-  std::set<int> raised_;               // reductions whose second pass is being emitted
-  bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices
-  const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable
+  bool skips_ = false;           // the open loop is a prologue, whose copies may be of iterations that there are not
+  bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
+  bool finds_maximum_ = false;   // in the first of two passes of a reduction
+  std::set<int> raised_;         // reductions whose second pass is being emitted
+  bool keeps_all_ = true;        // false: a nest keeps only what it stores as matrices
+  const char* keeps_ = nullptr;  // if set: a nest's results go to register arrays, indexed by this variable
 };
 
 }  // namespace zellige::emit

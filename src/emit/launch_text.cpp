@@ -69,13 +69,14 @@ KernelSources kernel_sources(const plan::Plan& plan) {
         Text function;
         KernelText(kernel, plan.program, names, function).emit(part);
         std::string call = once(function, part).first + "(";
-        for (const Parameter& p : parameters(kernel)) call += names.pointer(plan.program.tensors[p.tensor].name) + ", ";
+        for (const Parameter& p : parameters(kernel, plan.program))
+          call += parameter_name(p, plan.program, names) + ", ";
         programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});
         blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
       }
       std::string list;
-      for (const Parameter& p : parameters(kernels))
-        list += (list.empty() ? "" : ", ") + pointer_text(p, plan.program, names);
+      for (const Parameter& p : parameters(kernels, plan.program))
+        list += (list.empty() ? "" : ", ") + parameter_text(p, plan.program, names);
       text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
                 l.count());
       text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", kernels[0].threads, name, list);

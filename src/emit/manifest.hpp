@@ -15,6 +15,7 @@
 #include "kernel/tensor_map.hpp"
 #include "predict/cost_estimate.hpp"
 #include "retile/tiling.hpp"
+#include "tile/size_expression.hpp"
 
 namespace zellige::emit {
 
@@ -41,7 +42,7 @@ struct TensorPlace {
 };
 
 /// One launch of a kernel. The kernel has one parameter per entry of `tensors`: a pointer, or a TMA descriptor if
-/// `maps` has one. An entry of -1 is a constant; only kernels that Zellige did not emit have constants.
+/// `maps` has one. An entry of -1 is a constant: a size that is known at launch, or of a kernel that Zellige did not emit.
 struct KernelLaunch {
   std::string name;  // extern "C" name of the __global__ function, which several launches may share
   graph::Dim3 grid, block;
@@ -65,7 +66,32 @@ struct Artefact {
   bool operator==(const Artefact&) const = default;
 };
 
+/// A number of a manifest that sizes may decide.
+struct SizedField {
+  enum Kind : std::uint8_t {
+    buffer_size,
+    extent,  // entry `at` of the shape of tensor `of`
+    stride,
+    bytes,
+    offset,
+    grid,        // entry `at` of the grid of kernel `of`
+    map_extent,  // entry `at` of the extents of the TMA descriptor that is parameter `argument` of kernel `of`
+    map_stride,
+    scalar,  // the constant that is parameter `argument` of kernel `of`
+  } kind{};
+  int of = 0, argument = 0, at = 0;
+  auto operator<=>(const SizedField&) const = default;
+};
+
+/// Two expressions of sizes that are equal at every launch, such as T2 and T + P.
+struct SizeRelation {
+  tile::SizeExpression left, right;
+};
+
 /// The manifest of one program.
+///
+/// A program with sizes that are known at launch has their largest values everywhere, and in `sized` what each number is for
+/// others; launch_sizes.hpp makes the manifest of a launch from it.
 struct Manifest {
   std::string name;    // of the program; a C identifier
   std::string target;  // such as sm_90a
@@ -76,8 +102,11 @@ struct Manifest {
   // The graph's custom operators were written as kernel-level operators first (fuse/custom.hpp).
   bool decomposed = false;
   std::vector<Artefact> artefacts = {};
-  std::string zellige = {};  // version of Zellige that wrote the manifest; empty: this one
-  std::string nvrtc = {};    // version of NVRTC that compiled the cubin; empty: no cubin
+  std::string zellige = {};   // version of Zellige that wrote the manifest; empty: this one
+  std::string nvrtc = {};     // version of NVRTC that compiled the cubin; empty: no cubin
+  tile::SizeList sizes = {};  // known at launch alone
+  std::vector<SizeRelation> relations = {};
+  std::map<SizedField, tile::SizeExpression> sized = {};
 };
 
 /// Returns the XXH128 hash of a string, 32 hexadecimal digits, as `xxh128sum` prints it.
@@ -86,8 +115,8 @@ std::string hash(std::string_view);
 /// Returns an entry for Manifest::artefacts: the name `file`, and the size and hash of its contents `bytes`.
 Artefact artefact(std::string file, std::string_view bytes);
 
-/// The version that to_json() writes.
-constexpr int manifest_version = 2;
+/// The version that to_json() writes. Manifests of version 2, which have no sizes, are read too.
+constexpr int manifest_version = 3;
 
 /// Returns the bytes of each parameter of a kernel: 8 for a pointer, 128 for a TMA descriptor, or those of the
 /// constant.

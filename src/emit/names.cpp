@@ -27,7 +27,7 @@ std::string Names::form(char letter, const std::string& name) {
 }
 
 bool Names::is_formed(std::string_view identifier) {
-  return identifier.size() > 1 && std::string_view("pgsm").find(identifier[0]) != std::string_view::npos &&
+  return identifier.size() > 1 && std::string_view("pgsmn").find(identifier[0]) != std::string_view::npos &&
          (identifier[1] == '_' || (identifier[1] >= 'A' && identifier[1] <= 'Z'));
 }
 

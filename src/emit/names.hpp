@@ -4,7 +4,7 @@
 //   names.pointer("X"), names.global("X"), names.shared("X"), names.map("X")   // pX, gX, sX, mX
 //   names.pointer("x"), names.global("a+b"), names.global("a_b")  // p_x, g_a_b, g_a_b_2
 //
-// The form of the identifiers excludes collisions: p, g, s or m, then a stem that begins with a capital
+// The form of the identifiers excludes collisions: p, g, s, m or n, then a stem that begins with a capital
 // letter or an underscore. No keyword of C++ or CUDA, no macro or function of the headers and no local name
 // of the emitter has this form, and different tensors have different stems. The functions of a program are
 // NAME_k0, NAME_k1, ... part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and
@@ -25,8 +25,10 @@ class Names {
   // Returns the identifier of a tensor's TMA descriptor, which is a parameter of a kernel.
   std::string map(const std::string& name) { return form('m', name); }
   std::string shared(const std::string& name) { return form('s', name); }  // a tile in shared memory
+  // Returns the identifier of a size that is known at launch: a parameter of kernels and of the host's functions.
+  std::string size(const std::string& name) { return form('n', name); }
 
-  /// Returns whether an identifier has the form that pointer(), global(), map() and shared() return.
+  /// Returns whether an identifier has the form that pointer(), global(), map(), shared() and size() return.
   static bool is_formed(std::string_view identifier);
 
   /// Return the names of functions: the host entry, the host entry without overlap of kernels, what these two call, the

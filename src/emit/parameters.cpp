@@ -4,10 +4,36 @@
 #include <set>
 
 #include "emit/source_lines.hpp"
+#include "tile/size_expression.hpp"
 
 namespace zellige::emit {
 
-std::vector<Parameter> parameters(const kernel::Kernel& kernel) {
+namespace {
+
+/// Returns the sizes that the source of a kernel names, outside of TMA's descriptors: where a check of bounds compares with
+/// the end of a view, or an access with the end of its tensor.
+std::set<int> sizes_of(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
+  std::set<int> all;
+  const auto add = [&](const tile::SymbolicNumber& n) {
+    if (!n.is_constant()) all.merge(tile::SizeExpression::of(n, program.sizes).sizes());
+  };
+  const std::vector<tile::Node>& nodes = kernel.program.nodes;
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    const tile::Node& n = nodes[i];
+    for (int d = 0; d < n.view.rank(); ++d) {
+      if (!kernel.uses_tma(i)) add(n.view.along(d, kernel.program).end(program.sizes));
+      if (n.tensor >= 0 && !kernel.uses_tma(i)) add(program.extent(n.tensor, d)), add(program.stride(n.tensor, d));
+    }
+    for (const int size : {n.tril_size, n.triu_size, n.length_size, n.count_size})
+      if (size >= 0) add(tile::SymbolicNumber::of(program.sizes, size));
+  }
+  add(kernel.program.iterations(program.sizes));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
   std::vector<Parameter> list;
   std::set<int> reads, writes;
   const std::vector<tile::Node>& nodes = kernel.program.nodes;
@@ -22,23 +48,44 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel) {
   for (int t : reads)
     if (!writes.count(t)) list.push_back({t, false, -1});
   for (int t : writes) list.push_back({t, true, -1});
+  if (!program.sizes.empty())
+    for (const int size : sizes_of(kernel, program)) list.push_back({.size = size});
   return list;
 }
 
-std::vector<Parameter> parameters(std::span<const kernel::Kernel> programs) {
-  std::vector<Parameter> list;
+std::vector<Parameter> parameters(std::span<const kernel::Kernel> programs, const tile::TilePrograms& program) {
+  std::vector<Parameter> list, sizes;
   for (const bool writes : {false, true})
     for (const kernel::Kernel& kernel : programs)
-      for (const Parameter& p : parameters(kernel)) {
-        const auto same = [&](const Parameter& other) { return other.tensor == p.tensor; };
-        if (p.writes == writes && std::ranges::none_of(list, same)) list.push_back(p);
+      for (const Parameter& p : parameters(kernel, program)) {
+        const auto same = [&](const Parameter& other) { return other.tensor == p.tensor && other.size == p.size; };
+        std::vector<Parameter>& to = p.size < 0 ? list : sizes;
+        if (p.writes == writes && std::ranges::none_of(to, same)) to.push_back(p);
       }
+  list.insert(list.end(), sizes.begin(), sizes.end());
   return list;
 }
 
-std::string pointer_text(const Parameter& p, const tile::TilePrograms& program, Names& names) {
-  const graph::KernelTensor& tensor = program.tensors[p.tensor];
-  return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype), names.pointer(tensor.name));
+bool fits_int(const tile::SymbolicNumber& n) { return n.high() < (std::int64_t{1} << 31) - (1 << 20); }
+
+int bytes_of_size(const tile::TilePrograms& program, int size) {
+  bool fits = fits_int(tile::SymbolicNumber::of(program.sizes, size));
+  const auto add = [&](const tile::SymbolicNumber& n) { fits = fits && (n.is_constant() || fits_int(n)); };
+  for (const tile::TileProgram& kernel : program.kernels)
+    for (const tile::Node& n : kernel.nodes)
+      for (int d = 0; d < n.view.rank(); ++d) add(n.view.along(d, kernel).end(program.sizes));
+  return fits ? 4 : 8;
+}
+
+std::string parameter_name(const Parameter& p, const tile::TilePrograms& program, Names& names) {
+  return p.size >= 0 ? names.size(program.sizes[p.size].name) : names.pointer(program.tensors[p.tensor].name);
+}
+
+std::string parameter_text(const Parameter& p, const tile::TilePrograms& program, Names& names) {
+  const std::string name = parameter_name(p, program, names);
+  if (p.size >= 0)
+    return fmt::format("[[maybe_unused]] {} {}", bytes_of_size(program, p.size) == 4 ? "int" : "long long", name);
+  return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(program.tensors[p.tensor].dtype), name);
 }
 
 }  // namespace zellige::emit

@@ -95,7 +95,7 @@ void KernelText::roles() {
     return !kernel::as<kernel::MbarrierInit>(step) && !kernel::as<kernel::FenceInit>(step);
   });
   out_.open("if (threadIdx.x == 0) {{");
-  for (const Parameter& p : parameters(plan_))
+  for (const Parameter& p : parameters(plan_, program_))
     if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
   const std::vector<kernel::Step> of_one(s.setup.begin(), all), of_all(all, s.setup.end());
   run(of_one);

@@ -127,23 +127,31 @@ void KernelText::loop(const kernel::Loop& begin) {
   const bool round = ring && plan_.stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", plan_.stages() - 1);
   const CountedLoop it = counted("it", begin.trip_count, "int", begin.from);
-  if (begin.trip_count > begin.from + 1 && !begin.bounded)
+  const bool is_bounded = begin.bounded && begin.kind == kernel::Loop::iterations;
+  if (begin.trip_count > begin.from + 1 && !is_bounded)
     out_.line("#pragma unroll{}", begin.kind == kernel::Loop::prologue ? "" : " 1");
-  if (begin.bounded)
-    bounded(begin);
+  if (is_bounded)
+    plan_.loop_bounds ? bounded(begin) : sized(begin);
   else
     out_.open("{}{{", it.head);
-  iteration_ = begin.bounded ? Index::named("it") : it.at;
-  from_ = begin.from, whole_ = begin.whole;
+  iteration_ = is_bounded ? Index::named("it") : it.at;
+  from_ = begin.from, whole_ = begin.whole, skips_ = begin.bounded && !is_bounded;
   if (ring && !round) out_.line("const int stage = it;");
   run(begin.body);
   iteration_ = 0;
-  whole_ = false;
+  whole_ = skips_ = false;
   if (round) {
     out_.line("stage = stage + 1 == {} ? 0 : stage + 1;", plan_.stages());
     out_.line("next = next + 1 == {} ? 0 : next + 1;", plan_.stages());
   }
   out_.close();
+}
+
+/// Emits the head of the loop `begin`, whose number of iterations a size decides.
+void KernelText::sized(const kernel::Loop& begin) {
+  out_.line("#pragma unroll 1");
+  out_.open("for (int it = {}; it < {}; ++it) {{", begin.from,
+            Index::named("trips") + (begin.trip_count - block_.loop));
 }
 
 /// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
@@ -156,19 +164,25 @@ void KernelText::bounded(const kernel::Loop& begin) {
   std::int64_t maximum = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis()]; ++block)
     maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
+  const bool may_end_first = maximum > block_.loop || block_.has_sized_loop();
   const auto bounded = [&](const Index& keys, const std::string& by) {
     const std::string text = fmt::format("({}) / {}", keys, t.each);
-    return maximum > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
+    return may_end_first ? fmt::format("at_most({}, {})", text, by) : text;
   };
+  const Node& mask = block_.nodes[t.mask];
+  const Index all = number(block_.iterations(program_.sizes));
   const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
   if (!trailing && every)
-    out_.line("const int trips = {};", block_.loop);
+    out_.line("const int trips = {};", all);
   else if (!trailing)
     out_.line("const int trips = {} + 1{};  // a mask leaves nothing of the others",
-              bounded(first + t.last, fmt::format("{}", block_.loop - 1)), t.from ? " - begin" : "");
+              bounded(first + bound(t.last, mask.tril_size), (all - 1).str()), t.from ? " - begin" : "");
   if (begin.whole) {
-    const std::string by_end = t.end ? fmt::format("{}", *t.end / t.each) : "";
-    std::string whole = every ? by_end : bounded(first + *t.all, "trips");
+    const std::string by_end = !t.end ? ""
+                               : mask.length_size < 0
+                                   ? fmt::format("{}", *t.end / t.each)
+                                   : fmt::format("({}) / {}", bound(*t.end, mask.length_size), t.each);
+    std::string whole = every ? by_end : bounded(first + bound(*t.all, mask.tril_size), "trips");
     if (t.end && !every) whole = fmt::format("at_most({}, {})", whole, by_end);
     out_.line("const int whole = {};  // and all of these", whole);
   }
@@ -182,8 +196,10 @@ void KernelText::bounded(const kernel::Loop& begin) {
 /// current iteration or, before the loop, of the first iteration.
 void KernelText::copy(kernel::StepSpan steps, int distance) {
   if (distance > 0) {
-    out_.open("if (it + {} < {}) {{", distance, block_.loop);
+    out_.open("if (it + {} < {}) {{", distance, block_.has_sized_loop() ? "trips" : fmt::format("{}", block_.loop));
     out_.line("const int ahead = it + {};", distance);
+  } else if (skips_) {
+    out_.open("if ({} < trips) {{", iteration_);
   }
   for (const kernel::Step& step : steps) {
     const Work& t = step.work;
@@ -195,7 +211,7 @@ void KernelText::copy(kernel::StepSpan steps, int distance) {
     const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
     copy_in(step, stage, distance > 0 ? Index::named("ahead") : iteration_);
   }
-  if (distance > 0) out_.close();
+  if (distance > 0 || skips_) out_.close();
 }
 
 /// Emits the works of steps, in order; those that can share a loop nest are emitted as one nest.

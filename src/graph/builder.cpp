@@ -33,26 +33,56 @@ std::array<int, 3> map_of(const Split& split) { return {split.x, split.y, split.
 
 Builder::Builder(std::string name, int ranks) { graph_.name = std::move(name), graph_.ranks = ranks; }
 
-TensorHandle Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
-  check_shape({graph_.name}, "input " + name, shape);
-  graph_.inputs.push_back(static_cast<int>(graph_.tensors.size()));
-  graph_.tensors.push_back({dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)});
-  return {this, graph_.inputs.back()};
+SymbolicExtent Builder::size(NamedSize size) {
+  check_size(to_string(Where{graph_.name}), size);
+  if (std::ranges::count(sizes_.names, size.name, &NamedSize::name) > 0)
+    fail_at({graph_.name}, "expected each size to have a name of its own, found {} twice", size.name);
+  sizes_.names.push_back(size);
+  return SymbolicExtent(std::move(size));
 }
 
-TensorHandle Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
-  const TensorHandle tensor = input(std::move(name), std::move(shape), dtype, std::move(strides));
+TensorHandle Builder::input(std::string name, const SymbolicShape& extents, DType dtype, const SymbolicShape& strides) {
+  Shape shape = planned(extents);
+  if (!is_constant(extents)) check_shape({graph_.name}, "input " + name, extents);
+  check_shape({graph_.name}, "input " + name, shape);
+  const int index = static_cast<int>(graph_.tensors.size());
+  const SymbolicShape steps = strides.empty() ? row_major(extents) : strides;
+  keep({IntegerPlace::Of::shape, index}, extents);
+  keep({IntegerPlace::Of::strides, index}, steps);
+  extents_.push_back(extents);
+  graph_.inputs.push_back(index);
+  graph_.tensors.push_back({dtype, std::move(shape), planned(steps), std::move(name)});
+  return {this, index};
+}
+
+TensorHandle Builder::constant(std::string name, const SymbolicShape& shape, DType dtype,
+                               const SymbolicShape& strides) {
+  const TensorHandle tensor = input(std::move(name), shape, dtype, strides);
   graph_.tensors[tensor.index].constant = true;
   return tensor;
 }
 
-TensorHandle Builder::output(TensorHandle tensor, std::string name, Strides strides) {
+TensorHandle Builder::output(TensorHandle tensor, std::string name, const SymbolicShape& strides) {
   if (tensor.scope != this) fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
   KernelTensor& t = graph_.tensors[tensor.index];
   if (!name.empty()) t.name = std::move(name);
-  if (!strides.empty()) t.strides = std::move(strides);
+  if (!strides.empty()) t.strides = planned(strides), keep({IntegerPlace::Of::strides, tensor.index}, strides);
   graph_.outputs.push_back(tensor.index);
   return tensor;
+}
+
+void Builder::keep(IntegerPlace place, const SymbolicShape& list) {
+  for (const SymbolicExtent& e : list) {
+    for (const NamedSize* s : e.sizes())
+      if (std::ranges::count(sizes_.names, *s) == 0)
+        fail_at({graph_.name}, "expected sizes of this builder, found {} in {}", s->name, e);
+    if (!e.sizes().empty()) sizes_.integers.insert_or_assign(place, e);
+    ++place.entry;
+  }
+}
+
+void Builder::follow(IntegerPlace::Of of, const SymbolicShape& list) {
+  keep({of, static_cast<int>(graph_.ops.size())}, list);
 }
 
 TensorHandle Builder::in_place(TensorHandle y, TensorHandle x) {
@@ -72,7 +102,16 @@ std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, cons
     graph_.ops.push_back({.kind = kind, .inputs = operands, .outputs = {made}, .attributes = attributes});
     return {made};
   }
-  return add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
+  std::vector<SymbolicShape> extents;
+  if (!sizes_.names.empty()) {
+    std::vector<SymbolicShape> in;
+    for (int t : operands) in.push_back(extents_[t]);
+    extents = infer_shapes(where, kind, expressed(sizes_, attributes, static_cast<int>(graph_.ops.size())), in);
+  }
+  std::vector<int> results = add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
+  extents_.resize(graph_.tensors.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) extents_[results.at(i)] = std::move(extents[i]);
+  return results;
 }
 
 TensorHandle Builder::rank() { return {this, append(OpKind::rank, {}, {})[0]}; }
@@ -86,6 +125,7 @@ std::vector<TensorHandle> Builder::custom(const CustomLaunch& launch, const std:
   for (KernelTensor& t : block.stored_) {
     op.outputs.push_back(static_cast<int>(graph_.tensors.size()));
     results.push_back({this, op.outputs.back()});
+    extents_.emplace_back(t.shape);
     graph_.tensors.push_back(std::move(t));
   }
   graph_.ops.push_back(std::move(op));
@@ -93,7 +133,9 @@ std::vector<TensorHandle> Builder::custom(const CustomLaunch& launch, const std:
 }
 
 KernelGraph Builder::build() const {
-  KernelGraph g = infer(graph_);
+  KernelGraph g = graph_;
+  if (!sizes_.names.empty()) g.sizes = std::make_shared<const SymbolicSizes>(sizes_);
+  g = infer(std::move(g));
   validate(g);
   return g;
 }
@@ -103,6 +145,10 @@ BlockBuilder::BlockBuilder(Builder& kernel, const CustomLaunch& launch)
   const Where where = Where{kernel.graph_.name}.at(static_cast<int>(kernel.graph_.ops.size()), "custom");
   for (std::int64_t extent : {launch.grid.x, launch.grid.y, launch.grid.z, launch.loop})
     if (extent < 1) fail_at(where, "expected a grid and a loop of at least 1, found {}", extent);
+}
+
+void BlockBuilder::follow(IntegerPlace::Of, const SymbolicShape& list) {
+  fail_at(here("custom"), "expected constants in a block graph, found {}", to_string(list));
 }
 
 Where BlockBuilder::here(std::string_view kind) const {

@@ -6,6 +6,12 @@
 //   b.output(matmul(X, W) + matmul(matmul(X, A), B), "Y");
 //   KernelGraph g = b.build();                                  // inferred and validated
 //
+// Sizes that are known at launch are extents like integers, and have +, - and *:
+//
+//   const SymbolicExtent T = b.size({.name = "T", .max = 8192});
+//   Tensor X = b.input("X", {T, 4, 64});
+//   Tensor Y = reshape(X, {4 * T, 64});
+//
 // With a block graph, which defines what one thread block does with its tiles:
 //
 //   // Blocks divide dimension 1 of W (axis x of the grid); the loop divides dimension 1 of X and 0 of W.
@@ -67,6 +73,7 @@ class BlockBuilder : public Scope {
                   std::vector<std::int64_t> dims = {});
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
+  void follow(IntegerPlace::Of of, const SymbolicShape&) override;
   const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
   DType dtype(int tensor) const override { return block_.tensors[tensor].dtype; }
 
@@ -89,11 +96,15 @@ class Builder : public Scope {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  TensorHandle input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  /// Declares a size that is known at launch. Throws Error if its values are not valid, or its name is taken.
+  SymbolicExtent size(NamedSize);
+  TensorHandle input(std::string name, const SymbolicShape&, DType = DType::f16,
+                     const SymbolicShape& strides = {});  // no strides: row-major
   /// Adds an input that no earlier work on the stream writes, such as a weight. Kernels may read it before
   /// the preceding kernel has ended (programmatic dependent launch).
-  TensorHandle constant(std::string name, Shape, DType = DType::f16, Strides = {});
-  TensorHandle output(TensorHandle, std::string name = {}, Strides = {});  // no strides: the planner's choice
+  TensorHandle constant(std::string name, const SymbolicShape&, DType = DType::f16, const SymbolicShape& strides = {});
+  TensorHandle output(TensorHandle, std::string name = {},
+                      const SymbolicShape& strides = {});  // no strides: the planner's choice
   /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
   /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
   TensorHandle in_place(TensorHandle y, TensorHandle x);
@@ -105,12 +116,17 @@ class Builder : public Scope {
   KernelGraph build() const;
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
+  void follow(IntegerPlace::Of of, const SymbolicShape&) override;
   const Shape& shape(int tensor) const override { return graph_.tensors[tensor].shape; }
   DType dtype(int tensor) const override { return graph_.tensors[tensor].dtype; }
 
  private:
   friend class BlockBuilder;
+  /// Keeps the expressions of integers from `place` on.
+  void keep(IntegerPlace place, const SymbolicShape&);
   KernelGraph graph_;
+  SymbolicSizes sizes_;
+  std::vector<SymbolicShape> extents_;  // by tensor, if there are sizes
 };
 
 }  // namespace zellige::graph

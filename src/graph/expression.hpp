@@ -6,6 +6,7 @@
 
 #include "graph/error.hpp"
 #include "graph/graph.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::graph {
 
@@ -15,6 +16,9 @@ class Scope {
   virtual ~Scope() = default;
   /// Appends an operator and returns the indices of its results.
   virtual std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) = 0;
+  /// Has an attribute of the operator that is appended next follow from sizes, for all values of them: entries of the list
+  /// Attributes::sizes, or the one integer that `of` names. Throws Error in a block graph, whose integers are constants.
+  virtual void follow(IntegerPlace::Of of, const SymbolicShape&) = 0;
   virtual const Shape& shape(int tensor) const = 0;
   virtual DType dtype(int tensor) const = 0;
 };
@@ -51,6 +55,22 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
 template <class Level>
 Handle<Level> made(const std::vector<Handle<Level>>& operands, OpKind kind, const Attributes& a = {}) {
   return append<Level>(kind, operands, a)[0];
+}
+
+/// Returns the integers at the greatest values of their sizes.
+inline Shape planned(const SymbolicShape& shape) {
+  Shape integers;
+  for (const SymbolicExtent& e : shape) integers.push_back(e.planned());
+  return integers;
+}
+
+/// Appends an operator whose attributes `of` follow from sizes; `a` has what they are at their greatest values.
+template <class Level>
+std::vector<Handle<Level>> append_sized(OpKind kind, const std::vector<Handle<Level>>& operands, const Attributes& a,
+                                        const std::vector<std::pair<IntegerPlace::Of, SymbolicShape>>& sized) {
+  for (const auto& [of, shape] : sized)
+    if (!operands.empty() && operands[0].scope && !is_constant(shape)) operands[0].scope->follow(of, shape);
+  return append<Level>(kind, operands, a);
 }
 
 // One operator per line.
@@ -92,11 +112,16 @@ template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = fals
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
   return made<L>({x}, OpKind::permute, {.sizes = std::move(dims)});
 }
-template <class L> Handle<L> reshape(Handle<L> x, Shape shape) { return made<L>({x}, OpKind::reshape, {.sizes = std::move(shape)}); }
-template <class L> Handle<L> expand(Handle<L> x, Shape shape) { return made<L>({x}, OpKind::expand, {.sizes = std::move(shape)}); }
+template <class L> Handle<L> reshape(Handle<L> x, const SymbolicShape& shape) {
+  return append_sized<L>(OpKind::reshape, {x}, {.sizes = planned(shape)}, {{IntegerPlace::Of::sizes, shape}})[0];
+}
+template <class L> Handle<L> expand(Handle<L> x, const SymbolicShape& shape) {
+  return append_sized<L>(OpKind::expand, {x}, {.sizes = planned(shape)}, {{IntegerPlace::Of::sizes, shape}})[0];
+}
 /// Returns elements [start, end) of `x` along `dim`.
-template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std::int64_t end) {
-  return made<L>({x}, OpKind::slice, {.dim = dim, .start = start, .end = end});
+template <class L> Handle<L> slice(Handle<L> x, int dim, const SymbolicExtent& start, const SymbolicExtent& end) {
+  return append_sized<L>(OpKind::slice, {x}, {.dim = dim, .start = start.planned(), .end = end.planned()},
+                         {{IntegerPlace::Of::start, {start}}, {IntegerPlace::Of::end, {end}}})[0];
 }
 
 /// Masks a tensor by element index: elements outside the bounds `kept` (such as a causal mask) become
@@ -104,6 +129,19 @@ template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std
 /// block graph use BlockBuilder::mask(), which needs the tile's position.
 inline TensorHandle mask(TensorHandle x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return made<KernelLevel>({x}, OpKind::mask, {.sizes = std::move(dims), .kept = kept, .value = value});
+}
+
+/// Masks a tensor by element index, like mask(x, kept), with bounds that follow from sizes: {.tril = P} keeps what T queries see of
+/// P + T keys.
+inline TensorHandle sized_mask(TensorHandle x, const SymbolicKept& kept, double value = Attributes{}.value) {
+  Kept at_greatest;
+  std::vector<std::pair<IntegerPlace::Of, SymbolicShape>> sized;
+  const auto put = [&](IntegerPlace::Of of, const std::optional<SymbolicExtent>& bound, std::optional<std::int64_t>& to) {
+    if (bound) to = bound->planned(), sized.push_back({of, {*bound}});
+  };
+  put(IntegerPlace::Of::tril, kept.tril, at_greatest.tril), put(IntegerPlace::Of::triu, kept.triu, at_greatest.triu);
+  put(IntegerPlace::Of::length, kept.length, at_greatest.length);
+  return append_sized<KernelLevel>(OpKind::mask, {x}, {.kept = at_greatest, .value = value}, sized)[0];
 }
 
 /// Masks a tensor by element index, like mask(x, kept), and by lengths: an element also becomes `value` if
@@ -211,8 +249,8 @@ template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Hand
 
 template <class L> Handle<L> concat(const std::vector<Handle<L>>& parts, int dim) { return made<L>(parts, OpKind::concat, {.dim = dim}); }
 template <class L> Handle<L> concat(Handle<L> a, Handle<L> b, int dim) { return concat<L>({a, b}, dim); }
-template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vector<std::int64_t> sizes) {
-  return append<L>(OpKind::split, {x}, {.dim = dim, .sizes = std::move(sizes)});
+template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, const SymbolicShape& sizes) {
+  return append_sized<L>(OpKind::split, {x}, {.dim = dim, .sizes = planned(sizes)}, {{IntegerPlace::Of::sizes, sizes}});
 }
 
 // Collectives, of graphs over ranks (collective.hpp). They exist at the kernel level only.
@@ -237,8 +275,9 @@ Handle<L> gather(Handle<L> x, Handle<L> numbers) {
 inline TensorHandle scatter(TensorHandle x, TensorHandle numbers, TensorHandle updates) {
   return made<KernelLevel>({x, numbers, updates}, OpKind::scatter);
 }
-inline TensorHandle slice_scatter(TensorHandle x, TensorHandle part, int dim, std::int64_t start) {
-  return made<KernelLevel>({x, part}, OpKind::slice_scatter, {.dim = dim, .start = start});
+inline TensorHandle slice_scatter(TensorHandle x, TensorHandle part, int dim, const SymbolicExtent& start) {
+  return append_sized<KernelLevel>(OpKind::slice_scatter, {x, part}, {.dim = dim, .start = start.planned()},
+                                   {{IntegerPlace::Of::start, {start}}})[0];
 }
 inline TensorHandle slice_scatter(TensorHandle x, TensorHandle part, int dim, TensorHandle start) {
   return made<KernelLevel>({x, part, start}, OpKind::slice_scatter, {.dim = dim});

@@ -222,6 +222,8 @@ struct KernelOp {
   std::shared_ptr<const BlockGraph> block;  // custom operators only
 };
 
+struct SymbolicSizes;  // sized_graph.hpp
+
 /// A graph of operators on tensors in device memory.
 struct KernelGraph {
   std::string name;
@@ -229,6 +231,8 @@ struct KernelGraph {
   std::vector<KernelOp> ops;         // without input and output operators, which `inputs` and `outputs` replace
   std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
   int ranks = 1;                     // processes that run the graph, each on tensors of its own: collective.hpp
+  // Sizes that are known at launch only: the graph's integers are then those at their greatest values. Null: all are constants.
+  std::shared_ptr<const SymbolicSizes> sizes{};
 };
 
 /// Returns the row-major strides of a shape, in elements.

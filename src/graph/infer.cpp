@@ -11,6 +11,7 @@
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
 #include "graph/rows.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::graph {
 
@@ -28,62 +29,138 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
   }
 }
 
+void check_shape(const Where& where, std::string_view what, const SymbolicShape& shape) {
+  if (shape.empty() || shape.size() > max_rank)
+    fail_at(where, "expected {} to have 1 to {} dimensions, found {}", what, max_rank, shape.size());
+  std::int64_t elements = 1;
+  for (const SymbolicExtent& extent : shape) {
+    if (extent.low() < 1 || extent.high() > max_extent)
+      fail_at(where, "expected every dimension of {} to be 1 to {} for all sizes, found {} in {}, which is {} to {}",
+              what, max_extent, extent, to_string(shape), extent.low(), extent.high());
+    if (elements > max_elements / extent.high())
+      fail_at(where, "expected {} to have at most {} elements for all sizes, found {}", what, max_elements,
+              to_string(shape));
+    elements *= extent.high();
+  }
+}
+
 namespace {
+
+// The rules hold for constants and for extents that depend on sizes. S is Shape or SymbolicShape; then a comparison says whether
+// it holds for all values of the sizes.
+
+template <class S>
+using ExtentOf = typename S::value_type;
+
+/// Attributes of an operator from which shapes follow; `rest` are those that are constants.
+template <class S>
+struct ShapeAttributes {
+  const Attributes& rest;
+  const std::vector<ExtentOf<S>>& sizes;
+  const ExtentOf<S>&start, &end;
+};
+
+template <class S>
+ExtentOf<S> elements_of(const S& shape) {
+  ExtentOf<S> product = 1;
+  for (const auto& extent : shape) product = product * extent;
+  return product;
+}
+
+std::vector<int> reduced_dims(OpKind kind, const Attributes& a, const Shape& x) { return composed_dims(kind, a, x); }
+std::vector<int> reduced_dims(OpKind kind, const Attributes& a, const SymbolicShape& x) {
+  return composed_dims(kind, a, Shape(x.size(), 1));
+}
 
 /// Returns the shape to which a and b broadcast, or their batch dimensions: those before the last two. Throws Error if they
 /// do not broadcast.
-Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b, bool batch = false) {
+template <class S>
+S broadcast_shape(const Where& where, const S& a, const S& b, bool batch = false) {
   // Aligns the shapes at their last dimensions; a missing dimension has extent 1.
   const std::size_t rank = std::max(a.size(), b.size());
-  Shape c(batch ? rank - 2 : rank);
+  S c(batch ? rank - 2 : rank);
   for (std::size_t d = 0; d < c.size(); ++d) {
-    const std::int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
-                       y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
+    const ExtentOf<S> x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
+                      y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
     if (x != y && x != 1 && y != 1)
       fail_at(where, "expected {}dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
               batch ? "batch " : "", to_string(a), to_string(b), d, x, y);
-    c[d] = std::max(x, y);
+    c[d] = x == 1 ? y : x;
   }
   return c;
 }
 
 /// Returns whether shape `x` broadcasts to exactly the shape `to`.
-bool broadcasts_to(const Shape& x, const Shape& to) {
+template <class S>
+bool broadcasts_to(const S& x, const S& to) {
   bool fits = x.size() <= to.size();
   for (std::size_t d = 1; fits && d <= x.size(); ++d)
     fits = x[x.size() - d] == 1 || x[x.size() - d] == to[to.size() - d];
   return fits;
 }
 
+/// A matmul's operands and product as matrices, as MatmulShapes has them of constants.
+template <class S>
+struct MatricesOf {
+  S a, b, product;
+};
+
+template <class S>
+MatricesOf<S> matrices_of(const S& left, const S& right) {
+  MatricesOf<S> m{left.size() == 1 ? S{1, left[0]} : left, right.size() == 1 ? S{right[0], 1} : right, {}};
+  const std::size_t rank = std::max(m.a.size(), m.b.size());
+  m.product.assign(rank, 1);
+  for (const S* s : {&m.a, &m.b})
+    for (std::size_t d = 0; d + 2 < s->size(); ++d) {
+      ExtentOf<S>& extent = m.product[d + rank - s->size()];
+      if (extent == 1) extent = (*s)[d];
+    }
+  m.product[rank - 2] = m.a[m.a.size() - 2];
+  m.product[rank - 1] = m.b.back();
+  return m;
+}
+
+template <class S>
+S without_vector_dims(S product, const S& a, const S& b) {
+  const auto last = product.end() - 1;
+  if (a.size() == 1 && b.size() == 1) return S(1, 1);
+  if (b.size() == 1) product.erase(last);
+  if (a.size() == 1) product.erase(last - 1);
+  return product;
+}
+
 /// Returns the shape of a matmul's result. Throws Error if K or the batch dimensions do not agree, or a bias does not
 /// broadcast to the product.
-Shape matmul_shape(const Where& where, const std::vector<Shape>& operands) {
-  const Shape &a = operands.at(0), &b = operands.at(1);
-  const std::int64_t k = a.back(), rows = b[b.size() == 1 ? 0 : b.size() - 2];
+template <class S>
+S matmul_shape(const Where& where, const std::vector<S>& operands) {
+  const S &a = operands.at(0), &b = operands.at(1);
+  const ExtentOf<S>&k = a.back(), &rows = b[b.size() == 1 ? 0 : b.size() - 2];
   if (k != rows)
     fail_at(where,
             "expected the last dimension of the left operand to equal the last but one of the right, found {} "
             "and {} in {} times {}",
             k, rows, to_string(a), to_string(b));
-  const MatmulShapes m = matrices(a, b);
+  const MatricesOf<S> m = matrices_of(a, b);
   broadcast_shape(where, m.a, m.b, true);
-  const Shape product = without_vectors(m.product, a, b);
+  const S product = without_vector_dims(m.product, a, b);
   if (operands.size() > 2 && !broadcasts_to(operands[2], product))
     fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
             to_string(operands[2]));
   return product;
 }
 
-void check_dim(const Where& where, int dim, const Shape& shape) {
+template <class S>
+void check_dim(const Where& where, int dim, const S& shape) {
   if (dim < 0 || dim >= static_cast<int>(shape.size()))
     fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1, to_string(shape), dim);
 }
 
 /// Returns `shape` after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
 /// the dimension's extent.
-Shape reduced(const Where& where, Shape shape, int dim, std::int64_t to) {
+template <class S>
+S reduced(const Where& where, S shape, int dim, std::int64_t to) {
   check_dim(where, dim, shape);
-  if (to < 1 || shape[dim] % to != 0)
+  if (to < 1 || !divides(to, shape[dim]))
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
   shape[dim] = to;
   return shape;
@@ -91,11 +168,12 @@ Shape reduced(const Where& where, Shape shape, int dim, std::int64_t to) {
 
 /// Returns the shape of x after a reduction along one dimension or several, which become 1, or are dropped if
 /// `keepdim` is false. Throws Error if a dimension is out of range or listed twice.
-Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const Shape& x) {
+template <class S>
+S reduced_shape(const Where& where, OpKind kind, const Attributes& a, const S& x) {
   for (std::int64_t d : a.sizes) check_dim(where, static_cast<int>(d), x);
   if (a.sizes.empty()) check_dim(where, a.dim, x);
-  const std::vector<int> dims = composed_dims(kind, a, x);  // in descending order
-  Shape y = x;
+  const std::vector<int> dims = reduced_dims(kind, a, x);  // in descending order
+  S y = x;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i > 0 && dims[i] == dims[i - 1])
       fail_at(where, "expected each dimension of {} once at most, found {} twice", to_string(x), dims[i]);
@@ -103,23 +181,26 @@ Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const 
   }
   if (a.keepdim) return y;
   for (int d : dims) y.erase(y.begin() + d);
-  return y.empty() ? Shape{1} : y;  // a full reduction leaves one element
+  return y.empty() ? S(1, 1) : y;  // a full reduction leaves one element
 }
 
 /// Throws Error unless a norm's normalized shape consists of the last extents of the operand, and the weight
 /// and bias have this shape.
-void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
-  const Shape& x = operands[0];
+template <class S>
+void check_norm(const Where& where, const ShapeAttributes<S>& a, const std::vector<S>& operands) {
+  const S& x = operands[0];
   const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
-  if (count > x.size() || (!a.sizes.empty() && Shape(x.end() - static_cast<std::ptrdiff_t>(count), x.end()) != a.sizes))
+  const bool fits = count <= x.size();
+  if (!fits ||
+      (!a.sizes.empty() && !std::equal(a.sizes.begin(), a.sizes.end(), x.end() - static_cast<std::ptrdiff_t>(count))))
     fail_at(where, "expected a normalized_shape of the last dimensions of {}, found {}", to_string(x),
-            to_string(a.sizes));
-  const Shape line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
+            to_string(S(a.sizes.begin(), a.sizes.end())));
+  const S line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    const Shape& weight = operands[i];
-    Shape expected = line;  // the normalized shape, after any number of leading ones
+    const S& weight = operands[i];
+    S expected = line;  // the normalized shape, after any number of leading ones
     if (weight.size() > line.size()) expected.insert(expected.begin(), weight.size() - line.size(), 1);
-    if (weight.size() > x.size() || weight != expected)
+    if (weight.size() > x.size() || !(weight == expected))
       fail_at(where, "expected a {} of the last dimension{} of {}, {}, found {}", i == 1 ? "weight" : "bias",
               count > 1 ? "s" : "", to_string(x), to_string(line), to_string(weight));
   }
@@ -127,12 +208,13 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
 
 /// Throws Error unless cos and sin fit x, the operand of a rotary embedding. Their last dimension must have
 /// one element per pair of x or one per element; the other dimensions must broadcast.
-void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Shape& sin) {
-  if (x.back() % 2 != 0)
+template <class S>
+void check_rotary(const Where& where, const S& x, const S& cos, const S& sin) {
+  if (!divides(2, x.back()))
     fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
-  for (const Shape* table : {&cos, &sin}) {
+  for (const S* table : {&cos, &sin}) {
     const bool one_per_angle = table->back() == x.back() || table->back() == x.back() / 2;
-    if (!one_per_angle || !broadcasts_to({table->begin(), table->end() - 1}, {x.begin(), x.end() - 1}))
+    if (!one_per_angle || !broadcasts_to(S(table->begin(), table->end() - 1), S(x.begin(), x.end() - 1)))
       fail_at(where, "expected a {} that broadcasts to {}, its last dimension being {} or {}, found {}",
               table == &cos ? "cos" : "sin", to_string(x), x.back() / 2, x.back(), to_string(*table));
   }
@@ -142,8 +224,9 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
 
 /// Throws Error unless a mask has two distinct dimensions i and j and at least one bound. Its lengths, if
 /// any, must broadcast to the operand and have extent 1 along j.
-void check_mask(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
-  const Shape& x = operands[0];
+template <class S>
+void check_mask(const Where& where, const Attributes& a, const std::vector<S>& operands) {
+  const S& x = operands[0];
   const auto rank = static_cast<std::int64_t>(x.size());
   if (rank < 2) fail_at(where, "expected an operand of rank 2 at least, found {}", to_string(x));
   const std::vector<std::int64_t>& dims = a.sizes;
@@ -161,7 +244,7 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
     fail_at(where, "expected length to be 0 to {}, found {}", max_extent, *k.length);
   if (std::isnan(a.value)) fail_at(where, "expected a value that is a number, found {}", a.value);
   if (operands.size() < 2) return;
-  const Shape& lengths = operands[1];
+  const S& lengths = operands[1];
   const std::size_t j = mask_dims(a, x.size()).second, skip = x.size() - std::min(x.size(), lengths.size());
   if (!broadcasts_to(lengths, x) || (j >= skip && lengths[j - skip] != 1))
     fail_at(where, "expected lengths that broadcast to {}, one along dimension {}, found {}", to_string(x), j,
@@ -170,126 +253,153 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
 
 /// Returns the shape of x after the permutation in the attributes. Throws Error unless the permutation lists
 /// each dimension once.
-Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
+template <class S>
+S permuted(const Where& where, const Attributes& a, const S& x) {
   Shape dims(x.size());
   std::iota(dims.begin(), dims.end(), 0);
   if (!std::ranges::is_permutation(a.sizes, dims))
     fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(), to_string(x),
             to_string(a.sizes));
-  Shape y;
+  S y;
   for (std::int64_t d : a.sizes) y.push_back(x[d]);
   return y;
 }
 
 /// Returns the shape of a slice of x. Throws Error unless its range is not empty and lies within the dimension.
-Shape sliced(const Where& where, const Attributes& a, Shape x) {
-  check_dim(where, a.dim, x);
-  const std::int64_t extent = x[a.dim];
-  if (a.start < 0 || a.start >= a.end || a.end > extent)
-    fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, a.dim, to_string(x),
+template <class S>
+S sliced(const Where& where, const ShapeAttributes<S>& a, S x) {
+  const int dim = a.rest.dim;
+  check_dim(where, dim, x);
+  const ExtentOf<S> extent = x[dim];
+  if (!at_most(0, a.start) || !at_most(a.start + 1, a.end) || !at_most(a.end, extent))
+    fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, dim, to_string(x),
             a.start, a.end);
-  x[a.dim] = a.end - a.start;
+  x[dim] = a.end - a.start;
   return x;
 }
 
 /// Returns the shape of a concatenation. Throws Error if the operands differ in another dimension than `dim`.
-Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
+template <class S>
+S concat_shape(const Where& where, int dim, const std::vector<S>& operands) {
   if (operands.size() < 2) fail_at(where, "expected at least 2 operands, found {}", operands.size());
-  Shape c = operands[0];
+  S c = operands[0];
   check_dim(where, dim, c);
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    Shape other = operands[i];
+    S other = operands[i];
     if (other.size() == c.size()) other[dim] = c[dim];
-    if (other != c)
+    if (!(other == c))
       fail_at(where, "expected operands that differ in dimension {} only, found {} and {}", dim, to_string(operands[0]),
               to_string(operands[i]));
   }
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    if (c[dim] > max_extent - operands[i][dim])
+    if (!at_most(c[dim] + operands[i][dim], max_extent))
       fail_at(where, "expected the joined dimension {} to be at most {}, found more", dim, max_extent);
-    c[dim] += operands[i][dim];
+    c[dim] = c[dim] + operands[i][dim];
   }
   return c;
 }
 
 /// Returns the shapes of a split's parts. Throws Error unless the sizes add up to the extent.
-std::vector<Shape> split_shapes(const Where& where, const Attributes& attributes, const Shape& shape) {
-  check_dim(where, attributes.dim, shape);
-  const std::int64_t extent = shape[attributes.dim];
-  std::int64_t left = extent;
-  std::vector<Shape> parts;
-  for (std::int64_t part : attributes.sizes) {
-    if (part < 1 || part > left) break;
-    left -= part;
+template <class S>
+std::vector<S> split_shapes(const Where& where, const ShapeAttributes<S>& attributes, const S& shape) {
+  const int dim = attributes.rest.dim;
+  check_dim(where, dim, shape);
+  const ExtentOf<S> extent = shape[dim];
+  ExtentOf<S> left = extent;
+  std::vector<S> parts;
+  for (const ExtentOf<S>& part : attributes.sizes) {
+    if (!at_most(1, part) || !at_most(part, left)) break;
+    left = left - part;
     parts.push_back(shape);
-    parts.back()[attributes.dim] = part;
+    parts.back()[dim] = part;
   }
   if (parts.empty() || parts.size() != attributes.sizes.size() || left != 0)
-    fail_at(where, "expected sizes of at least 1 that sum to {} (dimension {} of {}), found {}", extent, attributes.dim,
-            to_string(shape), to_string(attributes.sizes));
+    fail_at(where, "expected sizes of at least 1 that sum to {} (dimension {} of {}), found {}", extent, dim,
+            to_string(shape), to_string(S(attributes.sizes.begin(), attributes.sizes.end())));
   return parts;
 }
 
-}  // namespace
+/// Returns the shapes of the results of an operator that changes the shape of its operand x, or joins operands.
+template <class S>
+std::vector<S> moved_shapes(const Where& where, OpKind kind, const ShapeAttributes<S>& a,
+                            const std::vector<S>& operands) {
+  const S& x = operands[0];
+  if (kind == OpKind::permute) return {permuted(where, a.rest, x)};
+  if (kind == OpKind::slice) return {sliced(where, a, x)};
+  if (kind == OpKind::concat) return {concat_shape(where, a.rest.dim, operands)};
+  if (kind == OpKind::split) return split_shapes(where, a, x);
+  S shape(a.sizes.begin(), a.sizes.end());
+  if (kind == OpKind::expand) {
+    if (!(broadcast_shape(where, x, shape) == shape))
+      fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x), to_string(shape));
+    return {std::move(shape)};
+  }
+  check_shape(where, "the result", shape);
+  if (elements_of(shape) != elements_of(x))
+    fail_at(where, "expected a shape with the number of elements of {}, {}, found {}, {}", to_string(x), elements_of(x),
+            to_string(shape), elements_of(shape));
+  return {std::move(shape)};
+}
 
-std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attributes& attributes,
-                                const std::vector<Shape>& operands) {
-  const Shape& x = operands.at(0);
-  if (reduces(kind)) return {reduced_shape(where, kind, attributes, x)};
-  if (names_rows(kind)) return rows_shapes(where, kind, attributes, operands);
+template <class S>
+std::vector<S> shapes_of(const Where& where, OpKind kind, const ShapeAttributes<S>& a, const std::vector<S>& operands) {
+  const S& x = operands.at(0);
+  if (reduces(kind)) return {reduced_shape(where, kind, a.rest, x)};
+  if (names_rows(kind)) return rows_shapes(where, kind, a.rest.dim, a.start, operands);
   if (is_accumulator(kind)) {
     const ReductionRow& row = *reduction_of(kind);
-    if (row.rescales && broadcast_shape(where, x, operands.at(1)) != x)
+    if (row.rescales && !(broadcast_shape(where, x, operands.at(1)) == x))
       fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
               to_string(operands[1]));
-    return {row.along == Along::iterations ? x : reduced(where, x, static_cast<int>(x.size()) - 1, attributes.to)};
+    return {row.along == Along::iterations ? x : reduced(where, x, static_cast<int>(x.size()) - 1, a.rest.to)};
   }
   switch (kind) {
     case OpKind::matmul:
       return {matmul_shape(where, operands)};
     case OpKind::reduction:
-      return {reduced(where, x, attributes.dim, attributes.to)};
+      return {reduced(where, x, a.rest.dim, a.rest.to)};
     case OpKind::reduction_max:
-      return std::vector(2, reduced(where, x, attributes.dim, 1));
+      return std::vector(2, reduced(where, x, a.rest.dim, 1));
     case OpKind::softmax:
     case OpKind::safe_softmax:
     case OpKind::log_softmax:
-      check_dim(where, attributes.dim, x);
+      check_dim(where, a.rest.dim, x);
       return {x};
     case OpKind::rms_norm:
     case OpKind::layer_norm:
-      check_norm(where, attributes, operands);
+      check_norm(where, a, operands);
       return {x};
     case OpKind::rotary:
     case OpKind::rotary_interleaved:
       check_rotary(where, x, operands.at(1), operands.at(2));
       return {x};
-    case OpKind::permute:
-      return {permuted(where, attributes, x)};
-    case OpKind::reshape:
-      check_shape(where, "the result", attributes.sizes);
-      if (size(attributes.sizes) != size(x))
-        fail_at(where, "expected a shape with the number of elements of {}, {}, found {}, {}", to_string(x), size(x),
-                to_string(attributes.sizes), size(attributes.sizes));
-      return {attributes.sizes};
-    case OpKind::expand:
-      if (broadcast_shape(where, x, attributes.sizes) != attributes.sizes)
-        fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x), to_string(attributes.sizes));
-      return {attributes.sizes};
-    case OpKind::slice:
-      return {sliced(where, attributes, x)};
     case OpKind::mask:
-      check_mask(where, attributes, operands);
+      check_mask(where, a.rest, operands);
       return {x};
+    case OpKind::permute:
+    case OpKind::reshape:
+    case OpKind::expand:
+    case OpKind::slice:
     case OpKind::concat:
-      return {concat_shape(where, attributes.dim, operands)};
     case OpKind::split:
-      return split_shapes(where, attributes, x);
+      return moved_shapes(where, kind, a, operands);
     default:
-      Shape y = x;  // elementwise
+      S y = x;  // elementwise
       for (std::size_t i = 1; i < operands.size(); ++i) y = broadcast_shape(where, y, operands[i]);
       return {y};
   }
+}
+
+}  // namespace
+
+std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attributes& a,
+                                const std::vector<Shape>& operands) {
+  return shapes_of<Shape>(where, kind, {a, a.sizes, a.start, a.end}, operands);
+}
+
+std::vector<SymbolicShape> infer_shapes(const Where& where, OpKind kind, const SymbolicAttributes& a,
+                                        const std::vector<SymbolicShape>& operands) {
+  return shapes_of<SymbolicShape>(where, kind, {a.rest, a.sizes, a.start, a.end}, operands);
 }
 
 bool adds_integers(OpKind kind) {
@@ -342,25 +452,12 @@ std::vector<bool> varies(const BlockGraph& block) {
 }
 
 Shape without_vectors(Shape product, const Shape& a, const Shape& b) {
-  const auto last = product.end() - 1;
-  if (a.size() == 1 && b.size() == 1) return {1};
-  if (b.size() == 1) product.erase(last);
-  if (a.size() == 1) product.erase(last - 1);
-  return product;
+  return without_vector_dims(std::move(product), a, b);
 }
 
 MatmulShapes matrices(const Shape& left, const Shape& right) {
-  MatmulShapes m{left.size() == 1 ? Shape{1, left[0]} : left, right.size() == 1 ? Shape{right[0], 1} : right, {}};
-  const std::size_t rank = std::max(m.a.size(), m.b.size());
-  m.product.assign(rank, 1);
-  for (const Shape* s : {&m.a, &m.b})
-    for (std::size_t d = 0; d + 2 < s->size(); ++d) {
-      std::int64_t& extent = m.product[d + rank - s->size()];
-      extent = std::max(extent, (*s)[d]);
-    }
-  m.product[rank - 2] = m.a[m.a.size() - 2];
-  m.product[rank - 1] = m.b.back();
-  return m;
+  MatricesOf<Shape> m = matrices_of(left, right);
+  return {std::move(m.a), std::move(m.b), std::move(m.product)};
 }
 
 }  // namespace zellige::graph

@@ -9,6 +9,7 @@
 #include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -306,6 +307,8 @@ KernelGraph infer(KernelGraph g) {
     walk.make(top, t);
     check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name, g.tensors[t].shape);
   }
+  std::optional<ExtentInference> extents;
+  if (g.sizes) extents.emplace(g);
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     KernelOp& op = g.ops[i];
     const OpInfo& row = info(op.kind);
@@ -314,10 +317,13 @@ KernelGraph infer(KernelGraph g) {
     check_arity(where, row, op.inputs.size(), op.outputs.size());
     for (int t : op.inputs) walk.read(where, t);
     for (int t : op.outputs) walk.make(where, t);
+    if (extents) extents->run(where, static_cast<int>(i));
     if (op.kind == OpKind::custom)
       infer_custom(where, g, op);
     else
       infer_operator(where, g, op);
+    if (extents && op.kind == OpKind::custom)
+      for (int t : op.outputs) extents->take(t);
   }
   for (std::size_t t = 0; t < walk.made.size(); ++t)
     if (!walk.made[t]) fail_at(top, "expected a producer for each tensor, found none for tensor {}", t);

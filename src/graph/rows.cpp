@@ -5,13 +5,15 @@
 
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::graph {
 namespace {
 
 /// Returns the shape of a gather's result, which has one row of the table per index.
-Shape joined(const Shape& numbers, const Shape& table) {
-  Shape all = numbers;
+template <class S>
+S joined(const S& numbers, const S& table) {
+  S all = numbers;
   all.insert(all.end(), table.begin() + 1, table.end());
   return all;
 }
@@ -62,33 +64,41 @@ int number_operand(OpKind kind) {
   return !names_rows(kind) ? -1 : kind == OpKind::slice_scatter ? 2 : 1;
 }
 
-std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes& a, const std::vector<Shape>& in) {
-  const Shape& x = in[0];
+template <class S>
+std::vector<S> rows_shapes(const Where& where, OpKind kind, int along, const typename S::value_type& start,
+                           const std::vector<S>& in) {
+  const S& x = in[0];
   if (kind == OpKind::gather) return {joined(in[1], x)};
   if (kind == OpKind::scatter) {
-    const Shape updates = joined(in[1], x);
-    if (in[2] != updates)
+    const S updates = joined(in[1], x);
+    if (!(in[2] == updates))
       fail_at(where, "expected updates of shape {}, a row of {} for each of {} numbers, found {}", to_string(updates),
               to_string(x), to_string(in[1]), to_string(in[2]));
-    if (size(in[1]) > x[0]) fail_at(where, "expected at most {} row indices, each once, found {}", x[0], size(in[1]));
+    typename S::value_type count = 1;
+    for (const auto& extent : in[1]) count = count * extent;
+    if (!at_most(count, x[0])) fail_at(where, "expected at most {} row indices, each once, found {}", x[0], count);
     return {x};
   }
-  if (a.dim < 0 || a.dim >= static_cast<int>(x.size()))
-    fail_at(where, "expected a dimension of {}, found {}", to_string(x), a.dim);
-  const auto dim = static_cast<std::size_t>(a.dim);
-  const std::int64_t length = in[1].size() == x.size() ? in[1][dim] : 0;
-  Shape part = x;
+  if (along < 0 || along >= static_cast<int>(x.size()))
+    fail_at(where, "expected a dimension of {}, found {}", to_string(x), along);
+  const auto dim = static_cast<std::size_t>(along);
+  const typename S::value_type length = in[1].size() == x.size() ? in[1][dim] : 0;
+  S part = x;
   part[dim] = length;
-  if (part != in[1] || length > x[dim])
+  if (!(part == in[1]) || !at_most(length, x[dim]))
     fail_at(where, "expected a part of {} along dimension {}, found {}", to_string(x), dim, to_string(in[1]));
-  if (in.size() > 2 && in[2] != Shape{1})
+  if (in.size() > 2 && !(in[2] == S(1, 1)))
     fail_at(where, "expected one number, of shape (1), to start at, found {}", to_string(in[2]));
-  if (in.size() > 2 && a.start != 0) fail_at(where, "expected a start or a third operand that says it, found both");
-  if (a.start < 0 || a.start + length > x[dim])
+  if (in.size() > 2 && start != 0) fail_at(where, "expected a start or a third operand that says it, found both");
+  if (!at_most(0, start) || !at_most(start + length, x[dim]))
     fail_at(where, "expected a start of 0 to {}, {} of dimension {} of {} being replaced, found {}", x[dim] - length,
-            length, dim, to_string(x), a.start);
+            length, dim, to_string(x), start);
   return {x};
 }
+
+template std::vector<Shape> rows_shapes(const Where&, OpKind, int, const std::int64_t&, const std::vector<Shape>&);
+template std::vector<SymbolicShape> rows_shapes(const Where&, OpKind, int, const SymbolicExtent&,
+                                                const std::vector<SymbolicShape>&);
 
 std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
   std::vector<std::set<int>> from(g.tensors.size());  // the inputs whose elements each tensor holds

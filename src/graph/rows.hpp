@@ -17,8 +17,11 @@ bool names_rows(OpKind);
 /// the start of slice_scatter, or a mask's lengths. Returns -1 for operators without such an operand.
 int number_operand(OpKind);
 
-/// Returns the shape of the one result of gather, scatter or slice_scatter. Throws Error if the operands do not fit.
-std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
+/// Returns the shape of the one result of gather, scatter or slice_scatter, of constants or of extents that depend on sizes: S is
+/// Shape or SymbolicShape. `dim` and `start` are attributes. Throws Error if the operands do not fit.
+template <class S>
+std::vector<S> rows_shapes(const Where&, OpKind, int dim, const typename S::value_type& start,
+                           const std::vector<S>& operands);
 
 /// Constraints on a graph input's integers, if it holds row indices or lengths. Random integers must be in
 /// [0, bound), and distinct if `distinct`; bound = 0: no constraint. Integers that the caller gives must be

@@ -4,6 +4,7 @@
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
 #include "graph/ops.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -83,6 +84,7 @@ void validate(const KernelGraph& g) {
     if (g.tensors[t].strides.empty())
       fail_at(top, "expected the strides of input {}, found none: only what the graph computes may leave them open",
               g.tensors[t].name);
+  if (g.sizes) check_symbolic_strides(g);
   for (const KernelTensor& t : g.tensors)
     if (!t.strides.empty()) check_strides(top, t);
   in_place_order(g);

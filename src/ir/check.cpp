@@ -171,7 +171,7 @@ std::string wrong_step(const kernel::Kernel& k, const kernel::Step& step) {
   if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step)) {
     // Of a loop over iterations nothing may be needed; it separates what is before it from what is after it.
     if (loop->body.empty() && loop->kind != kernel::Loop::iterations) return "it has no steps";
-    if ((loop->bounded || loop->whole) && !k.loop_bounds)
+    if ((loop->bounded || loop->whole) && !k.loop_bounds && !(loop->bounded && k.program.has_sized_loop()))
       return "it runs as many iterations as a mask leaves, and no line bounds says how many these are";
   }
   const kernel::Work& w = step.work;

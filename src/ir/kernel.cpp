@@ -14,9 +14,9 @@ void within(Io& io, std::string_view what, std::int64_t n, std::int64_t low, std
   io.require(n >= low && n <= high, fmt::format("{}: expected {} to {}, found {}", what, low, high, n));
 }
 
-/// Returns the extents of the grid, of which the kernel has the largest.
+/// Returns the extents of the grid, and the number of iterations, of which the kernel has the largest.
 template <class Io>
-std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k) {
+std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k, tile::SymbolicNumber& iterations) {
   tile::TileProgram& p = k.program;
   std::vector<tile::SymbolicNumber> grid;
   if constexpr (!Io::reads) grid = p.grid_of(io.sizes());
@@ -30,7 +30,8 @@ std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k) {
   io.word("block"), io.value(p.block);
   for (int axis = 0; axis < 3; ++axis) within(io, fmt::format("block {}", "xyz"[axis]), p.block[axis], 1, max_threads);
   within(io, "threads of a block", p.block.count(), 1, max_threads);
-  io.word("loop"), io.value(p.loop), within(io, "loop", p.loop, 1, max_extent);
+  if constexpr (!Io::reads) iterations = p.iterations(io.sizes());
+  io.word("loop"), io.value(iterations), within(io, "loop", p.loop = iterations.high(), 1, max_extent);
   io.flag("same_launch", p.same_launch);
   io.fact("part_begin", p.part_begin, std::int64_t{0}), within(io, "part_begin", p.part_begin, 0, max_extent - 1);
   io.word("threads"), io.value(k.threads);
@@ -106,7 +107,8 @@ template <class Io>
 void kernel(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
   io.begin_scope();
   at.kernel = io.here();
-  const std::vector<tile::SymbolicNumber> grid = launch(io, k);
+  tile::SymbolicNumber iterations;
+  const std::vector<tile::SymbolicNumber> grid = launch(io, k, iterations);
   io.deeper([&] {
     io.each("note", k.notes, [&](std::string& note) { io.value(note); });
     io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem); }); });
@@ -114,6 +116,9 @@ void kernel(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
       if (const std::vector<tile::SymbolicNumber> of = k.program.grid_of(io.sizes()); of != grid)
         io.fail(at.kernel,
                 fmt::format("its tiles make a grid of ({},{},{})", of[0].text(), of[1].text(), of[2].text()));
+    if constexpr (Io::reads)
+      if (const tile::SymbolicNumber of = k.program.iterations(io.sizes()); of != iterations)
+        io.fail(at.kernel, fmt::format("its tiles make {} iterations", of.text()));
     io.maybe("bounds", k.loop_bounds, [&](kernel::MaskedLoopBounds& b) { bounds(io, b, k.program); });
     int i = 0;
     io.each("layout", k.rmem, [&](kernel::RmemTensor& r) {

@@ -171,23 +171,48 @@ void LineReader::value(graph::Dim3& d) {
   d = {all[0], all[1], all[2]};
 }
 
-void LineReader::value(tile::SymbolicNumber& n) {
-  std::int64_t factor = 1, divisor = 1;
-  const bool named = rest().starts_with("ceil(") || (!rest().empty() && is_letter(rest()[0]));
-  const std::size_t begin = cursor();
-  if (!named) {
-    value(factor), n = factor;
-    if (!mark("*")) return;
+tile::SymbolicNumber LineReader::factor() {
+  if (rest().empty() || !is_letter(rest()[0])) {
+    std::int64_t integer = 0;
+    value(integer);
+    return integer;
   }
-  last_ = begin;
-  const bool quotient = mark("ceil(");
+  last_ = cursor();
+  if (mark("ceil(")) {
+    const bool sum = mark("(");
+    tile::SymbolicNumber of = sum ? terms() : factor();
+    if (sum) must(")");
+    std::int64_t divisor = 1;
+    must("/"), value(divisor), must(")");
+    if (divisor < 1) fail("a size is divided by 1 or more");
+    return ceil_div(of, divisor);
+  }
   const std::string found(next());
   const auto size = std::ranges::find(*sizes_, found, &tile::Size::name);
   if (size == sizes_->end()) expected("an integer, or a size that a line before names");
   at_ += found.size();
-  if (quotient) must("/"), value(divisor), must(")");
-  if (divisor < 1) fail("a size is divided by 1 or more");
-  n = ceil_div(tile::SymbolicNumber::of(*sizes_, static_cast<int>(size - sizes_->begin())), divisor) * factor;
+  return tile::SymbolicNumber::of(*sizes_, static_cast<int>(size - sizes_->begin()));
+}
+
+tile::SymbolicNumber LineReader::terms() {
+  tile::SymbolicNumber all = 0;
+  std::int64_t sign = rest().starts_with("-") && rest().size() > 1 && is_letter(rest()[1]) && mark("-") ? -1 : 1;
+  do {
+    tile::SymbolicNumber term = factor();
+    while (mark("*")) term = term * factor();
+    all = all + term * sign;
+    if (mark("+"))
+      sign = 1;
+    else if (mark("-"))
+      sign = -1;
+    else
+      return all;
+  } while (true);
+}
+
+void LineReader::value(tile::SymbolicNumber& n) {
+  const std::size_t begin = cursor();
+  n = terms();
   last_ = begin;
 }
 

@@ -86,8 +86,8 @@ class LineReader {
   /// Sets the target whose instructions the source names.
   void set_target(std::string& name);
   /// Sets the sizes that the source names.
-  void set_sizes(const tile::SizeList& sizes) { sizes_ = &sizes; }
-  const tile::SizeList& sizes() const { return *sizes_; }
+  void set_sizes(tile::SizeList& sizes) { sizes_ = &sizes; }
+  tile::SizeList& sizes() const { return *sizes_; }
 
  protected:
   struct Line {
@@ -109,12 +109,15 @@ class LineReader {
 
  private:
   [[noreturn]] void expected(const std::string& what);
+  /// Reads a sum of products, and a factor of one: an integer, a size, or a quotient.
+  tile::SymbolicNumber terms();
+  tile::SymbolicNumber factor();
   /// Reads one of the words, and returns its number.
   std::size_t one_of(const std::vector<std::string>& words);
 
   std::size_t last_ = 0;  // where the last value begins, which require() is about
   const target::Target* target_ = nullptr;
-  const tile::SizeList* sizes_ = nullptr;
+  tile::SizeList* sizes_ = nullptr;
 };
 
 }  // namespace zellige::ir

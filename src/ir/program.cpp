@@ -28,7 +28,7 @@ void size(Io& io, tile::Size& s) {
   io.word("from"), io.value(s.low);
   io.word("to"), io.value(s.high), io.require(s.high < std::int64_t{1} << 31, "a size is below 2^31");
   io.fact("multiple", s.multiple, std::int64_t{1});
-  io.require(s.multiple >= 1 && s.low >= 1 && s.low <= s.high && s.low % s.multiple == 0 && s.high % s.multiple == 0,
+  io.require(s.multiple >= 1 && s.low >= 0 && s.low <= s.high && s.low % s.multiple == 0 && s.high % s.multiple == 0,
              "a size has multiples of a number from 1 on, the first not above the last");
 }
 
@@ -47,18 +47,30 @@ void shape(Io& io, tile::TilePrograms& p, int tensor) {
     for (std::int64_t left = max_elements; const tile::SymbolicNumber& n : extents) {
       io.require(n.high() <= left, fmt::format("a tensor has {} elements at most", max_elements));
       if (n.high() > 0) left /= n.high();
-      io.require(n.is_constant() || n == tile::SymbolicNumber::of(p.sizes, n.size()),
-                 "an extent is a constant or a size");
-      if (!n.is_constant()) p.sizes[n.size()].of.emplace_back(tensor, static_cast<int>(shape.size()));
+      io.require(n.is_constant() || n.low() >= 1, "an extent is 1 or more for all sizes");
+      if (!n.is_constant()) p.sizes[size_of(p.sizes, n)].of.emplace_back(tensor, static_cast<int>(shape.size()));
       shape.push_back(n.high());
     }
+}
+
+/// Strides, constants or numbers.
+template <class Io>
+void strides(Io& io, tile::TilePrograms& p, int tensor) {
+  graph::Strides& strides = p.tensors[tensor].strides;
+  std::vector<tile::SymbolicNumber> numbers;
+  for (std::size_t d = 0; d < strides.size(); ++d) numbers.push_back(p.stride(tensor, static_cast<int>(d)));
+  io.value(numbers);
+  if constexpr (Io::reads) {
+    for (const tile::SymbolicNumber& n : numbers) strides.push_back(n.high());
+    if (!std::ranges::all_of(numbers, &tile::SymbolicNumber::is_constant)) p.strides[tensor] = std::move(numbers);
+  }
 }
 
 template <class Io>
 void tensor(Io& io, tile::TilePrograms& p, int i, const Ids& gmem) {
   graph::KernelTensor& t = p.tensors[i];
   io.value(t.dtype), shape(io, p, i);
-  io.must(":"), io.value(t.strides);
+  io.must(":"), strides(io, p, i);
   if (io.when("memory", t.memory >= 0)) io.named(gmem, t.memory);
   io.flag("constant", t.constant);
 }
@@ -85,7 +97,10 @@ void program(Io& io, File& file) {
     io.flag("decomposed", file.decomposed);
   });
   io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
-  io.each("size", p.sizes, [&](tile::Size& s) { size(io, s); });
+  tile::SizeList given;  // what is computed of them follows
+  std::ranges::copy_if(p.sizes, std::back_inserter(given), [](const tile::Size& s) { return !s.computed; });
+  io.each("size", given, [&](tile::Size& s) { size(io, s); });
+  if constexpr (Io::reads) p.sizes = std::move(given);
   io.set_sizes(p.sizes);
   const Ids gmem = io.ids("gmem", names_of(p.tensors), 'g');
   int i = 0;

@@ -22,9 +22,12 @@ std::size_t dimension(Io& io, tile::Dimension& d) {
   io.word("from"), io.value(d.begin);
   tile::SymbolicNumber end = d.size < 0 ? tile::SymbolicNumber(d.end) : tile::SymbolicNumber::of(io.sizes(), d.size);
   io.word("to"), io.value(end);
-  d.end = end.high(), d.size = end.size();
-  io.require(d.size < 0 || (d.begin == 0 && end == tile::SymbolicNumber::of(io.sizes(), d.size)),
-             "tiles end at a constant or at a size");
+  if constexpr (Io::reads) {
+    io.require(end.is_constant() || (d.begin == 0 && end.low() >= 1), "tiles that end at a size begin at 0");
+    d.end = end.high(), d.size = end.is_constant() ? -1 : size_of(io.sizes(), end);
+    if (d.size >= 0) d.multiple = io.sizes()[static_cast<std::size_t>(d.size)].multiple;
+  }
+  io.flag("all_tiles", d.all_tiles);
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
   return map;
@@ -57,6 +60,19 @@ void views(Io& io, tile::Node& n, const tile::TileProgram& p) {
   if constexpr (Io::reads) n.view = std::move(view);
 }
 
+/// A bound of a mask: a constant or a number.
+template <class Io>
+void bound(Io& io, std::string_view word, std::optional<std::int64_t>& bound, int& size) {
+  if (!io.when(word, bound.has_value())) return;
+  tile::SymbolicNumber number =
+      Io::reads || size < 0 ? tile::SymbolicNumber(bound.value_or(0)) : tile::SymbolicNumber::of(io.sizes(), size);
+  io.value(number);
+  if constexpr (Io::reads) {
+    bound = number.high();
+    if (!number.is_constant()) size = size_of(io.sizes(), number);
+  }
+}
+
 template <class Io>
 void attributes(Io& io, tile::Node& n) {
   const tile::Node standard;
@@ -71,9 +87,19 @@ void attributes(Io& io, tile::Node& n) {
   io.fact("start", n.start, standard.start);
   io.fact("order", n.order, standard.order);
   io.fact("key", n.key, standard.key);
-  io.fact("tril", n.kept.tril);
-  io.fact("triu", n.kept.triu);
-  io.fact("length", n.kept.length);
+  bound(io, "tril", n.kept.tril, n.tril_size);
+  bound(io, "triu", n.kept.triu, n.triu_size);
+  bound(io, "length", n.kept.length, n.length_size);
+  if (io.when("count", n.count_size >= 0)) {
+    tile::SymbolicNumber count =
+        Io::reads ? tile::SymbolicNumber() : tile::SymbolicNumber::of(io.sizes(), n.count_size);
+    io.value(count);
+    if constexpr (Io::reads) {
+      io.require(!count.is_constant() && static_cast<double>(count.high()) == n.scalar,
+                 "a count is a number of sizes, whose largest value is the scalar");
+      n.count_size = size_of(io.sizes(), count);
+    }
+  }
   io.flag("carried", n.carried);
   io.flag("window", n.window);
 }

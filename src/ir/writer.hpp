@@ -142,8 +142,8 @@ class Writer {
   /// Reader's: from here on, lines have facts of other things.
   void begin_scope() {}
   void set_target(std::string& name) { put(name); }
-  void set_sizes(const tile::SizeList& sizes) { sizes_ = &sizes; }
-  const tile::SizeList& sizes() const { return *sizes_; }
+  void set_sizes(tile::SizeList& sizes) { sizes_ = &sizes; }
+  tile::SizeList& sizes() const { return *sizes_; }
   /// Reader's: throws Mistake at the last value, or at a place that cursor() returned.
   void require(bool, const std::string&, std::size_t = 0) {}
   std::size_t cursor() const { return 0; }
@@ -168,7 +168,7 @@ class Writer {
   }
 
   std::string text_;
-  const tile::SizeList* sizes_ = nullptr;
+  tile::SizeList* sizes_ = nullptr;
   std::size_t depth_ = 0;
   bool begins_ = true, glued_ = false, open_ = false;
 };

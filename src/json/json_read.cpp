@@ -8,6 +8,7 @@
 #include "graph/infer.hpp"
 #include "graph/nearest.hpp"
 #include "graph/ops.hpp"
+#include "graph/sized_graph.hpp"
 #include "json/json.hpp"
 
 namespace zellige::json {
@@ -82,8 +83,85 @@ graph::DType read_dtype(const Where& where, const std::string& what, const Json&
   fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j), did_you_mean(name, known));
 }
 
-graph::Strides read_strides(const Where& where, const Json& j) {
-  return integers(where, "strides", j, -(std::int64_t{1} << 40), std::int64_t{1} << 40);  // validate() checks them
+using Of = graph::IntegerPlace::Of;
+
+/// Reads the graph's sizes, and integers that may depend on them: a number, or a text of names, integers, + and *. Such integers of
+/// the graph are those at the greatest values; their expressions are kept by place.
+class SizedIntegers {
+ public:
+  void read_sizes(const Where& where, const Json& j) {
+    if (!j.is_object()) fail_at(where, "expected \"sizes\" to be an object, found {}", describe(j));
+    for (const auto& [name, size] : j.items()) {
+      only_keys(where, size, {"min", "max", "multiple", "typical"});
+      graph::NamedSize s{.name = name};
+      const auto value = [&](const char* key, std::int64_t min) {
+        return integer(where, fmt::format("{} of size {}", key, name), member(where, size, key), min, max_extent);
+      };
+      s.max = value("max", 0);
+      if (size.contains("min")) s.min = value("min", 0);
+      if (size.contains("multiple")) s.multiple = value("multiple", 1);
+      if (const Json* typical = find(where, size, "typical"))
+        s.typical = integers(where, fmt::format("typical of size {}", name), *typical, 0, max_extent);
+      graph::check_size(graph::to_string(where), s);
+      sizes_.names.push_back(std::move(s));
+    }
+    greatest_ = graph::greatest(sizes_.names);
+  }
+
+  /// Returns the integer `j`, or the value of its expression at the greatest sizes. Throws Error if it is neither, or not from
+  /// `min` to `max` for all sizes. `what` names it in the message.
+  std::int64_t read(const Where& where, std::string_view what, const Json& j, const graph::IntegerPlace& place,
+                    std::int64_t min, std::int64_t max) {
+    if (!j.is_string() || sizes_.names.empty()) return integer(where, what, j, min, max);
+    graph::SymbolicExtent e;
+    if (const auto error = refused([&] {
+          e = graph::parse_extent(j.get_ref<const std::string&>(), sizes_.names);
+          e.low(), e.high();
+        }))
+      fail_at(where, "{}: {}", what, error->what());
+    if (e.low() < min || e.high() > max)
+      fail_at(where, "expected {} to be from {} to {} for all sizes, found {}, which is {} to {}", what, min, max, e,
+              e.low(), e.high());
+    if (!e.sizes().empty()) sizes_.integers.emplace(place, e);
+    return evaluate(e, greatest_);
+  }
+
+  std::vector<std::int64_t> read_list(const Where& where, std::string_view what, const Json& j,
+                                      graph::IntegerPlace place, std::int64_t min, std::int64_t max) {
+    std::vector<std::int64_t> all;
+    for (const Json& entry : list(where, what, j)) {
+      place.entry = static_cast<int>(all.size());
+      all.push_back(read(where, what, entry, place, min, max));
+    }
+    return all;
+  }
+
+  /// Returns the strides of a row-major tensor.
+  graph::Strides row_major(const graph::Shape& shape, int tensor) {
+    graph::SymbolicShape extents(shape);
+    for (const auto& [place, e] : sizes_.integers)
+      if (place.of == Of::shape && place.index == tensor) extents[static_cast<std::size_t>(place.entry)] = e;
+    const graph::SymbolicShape strides = graph::row_major(extents);
+    for (std::size_t d = 0; d < strides.size(); ++d)
+      if (!strides[d].sizes().empty())
+        sizes_.integers.emplace(graph::IntegerPlace{Of::strides, tensor, static_cast<int>(d)}, strides[d]);
+    return graph::row_major(shape);
+  }
+
+  /// Returns what is known of the sizes; nullptr if the graph has none.
+  std::shared_ptr<const graph::SymbolicSizes> take() {
+    if (sizes_.names.empty()) return nullptr;
+    return std::make_shared<const graph::SymbolicSizes>(std::move(sizes_));
+  }
+
+ private:
+  graph::SymbolicSizes sizes_;
+  graph::SizeValues greatest_;
+};
+
+graph::Strides read_strides(const Where& where, const Json& j, int tensor, SizedIntegers& sized) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  return sized.read_list(where, "strides", j, {Of::strides, tensor}, -most, most);  // validate() checks them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int min) {
@@ -116,9 +194,13 @@ bool read_flag(const Where& where, const char* what, const Json& j) {
   return j.get<bool>();
 }
 
-/// Returns the attributes that operators of this kind have, read from the JSON object `j`.
-graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
+/// Returns the attributes that operators of this kind have, read from the JSON object `j`. `op` is the operator's index in the
+/// kernel graph, whose integers may depend on sizes; of an operator of a block graph the sizes are empty.
+graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j, int op, SizedIntegers& sized) {
   graph::Attributes a;
+  const auto sized_integer = [&](const char* name, const Json& value, Of of, std::int64_t min) {
+    return sized.read(where, name, value, {of, op}, min, max_extent);
+  };
   for (const graph::AttributeKey& key : graph::attribute_keys(kind)) {
     const char* name = key.name.data();
     if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
@@ -135,17 +217,17 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
       a.dim = read_dim(where, name, value, 0);
     if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
     if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
-    if (key.name == "shape" || key.name == "normalized_shape") a.sizes = integers(where, name, value, 1, max_extent);
-    if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
-    if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
+    if (key.name == "shape" || key.name == "normalized_shape" || key.name == "sizes")
+      a.sizes = sized.read_list(where, name, value, {Of::sizes, op}, 1, max_extent);
+    if (key.name == "start") a.start = sized_integer(name, value, Of::start, 0);
+    if (key.name == "end") a.end = sized_integer(name, value, Of::end, 1);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
-    if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
     if (key.name == "tf32") a.tf32 = read_flag(where, name, value);
     if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
-    if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
-    if (key.name == "triu") a.kept.triu = integer(where, name, value, -max_extent, max_extent);
-    if (key.name == "length") a.kept.length = integer(where, name, value, 0, max_extent);
+    if (key.name == "tril") a.kept.tril = sized_integer(name, value, Of::tril, -max_extent);
+    if (key.name == "triu") a.kept.triu = sized_integer(name, value, Of::triu, -max_extent);
+    if (key.name == "length") a.kept.length = sized_integer(name, value, Of::length, 0);
     if (key.name == "root") a.start = integer(where, name, value, 0, graph::max_ranks - 1);
     if (key.name == "value") a.value = read_scalar(where, name, value);
   }
@@ -195,7 +277,8 @@ class GraphReader {
     if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
     const std::int64_t version = integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
     if (version != json_version) fail_at(where_, "expected version {} of the form, found {}", json_version, version);
-    only_keys(where_, j, {"zellige_graph", "name", "ranks", "inputs", "operators", "outputs"});
+    only_keys(where_, j, {"zellige_graph", "name", "ranks", "sizes", "inputs", "operators", "outputs"});
+    if (const Json* sizes = find(where_, j, "sizes")) sized_.read_sizes(where_, *sizes);
     g_.name = where_.graph;
     if (const Json* ranks = find(where_, j, "ranks"))
       g_.ranks = static_cast<int>(integer(where_, "ranks", *ranks, 1, graph::max_ranks));
@@ -209,17 +292,22 @@ class GraphReader {
     for (const Json& output : list(where_, "outputs", member(where_, j, "outputs")))
       g_.outputs.push_back(names_.use(where_, identifier(where_, "outputs", output)));
   }
-  graph::KernelGraph take() { return std::move(g_); }
+  graph::KernelGraph take() {
+    g_.sizes = sized_.take();
+    return std::move(g_);
+  }
 
  private:
   void read_input(const Json& j) {
     only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
     graph::KernelTensor t{.name = identifier(where_, "an input's name", member(where_, j, "name"))};
     t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
-    t.shape = integers(where_, "the shape of input " + t.name, member(where_, j, "shape"), 1, max_extent);
+    const int index = static_cast<int>(g_.tensors.size());
+    t.shape = sized_.read_list(where_, "the shape of input " + t.name, member(where_, j, "shape"), {Of::shape, index},
+                               1, max_extent);
     graph::check_shape(where_, "input " + t.name, t.shape);
     const Json* strides = find(where_, j, "strides");
-    t.strides = strides ? read_strides(where_, *strides) : graph::row_major(t.shape);
+    t.strides = strides ? read_strides(where_, *strides, index, sized_) : sized_.row_major(t.shape, index);
     if (const Json* constant = find(where_, j, "constant")) t.constant = read_flag(where_, "constant", *constant);
     g_.inputs.push_back(names_.make(where_, g_.tensors, std::move(t)));
   }
@@ -231,7 +319,8 @@ class GraphReader {
     if (j.is_object()) {
       only_keys(where, j, {"name", "strides", "memory"});
       t.name = identifier(where, "a result's name", member(where, j, "name"));
-      if (const Json* strides = find(where, j, "strides")) t.strides = read_strides(where, *strides);
+      if (const Json* strides = find(where, j, "strides"))
+        t.strides = read_strides(where, *strides, static_cast<int>(g_.tensors.size()), sized_);
       if (const Json* memory = find(where, j, "memory"))
         t.memory = names_.use(where, identifier(where, "memory", *memory));
     } else {
@@ -245,7 +334,7 @@ class GraphReader {
     graph::KernelOp op{.kind = kind};
     if (!graph::info(kind).kernel)
       fail_at(where, "expected an operator of the kernel level, found {}", graph::name(kind));
-    op.attributes = read_attributes(where, kind, j);
+    op.attributes = read_attributes(where, kind, j, static_cast<int>(g_.ops.size()), sized_);
     for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
       op.inputs.push_back(names_.use(where, identifier(where, "inputs", t)));
     for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
@@ -275,7 +364,8 @@ class GraphReader {
     if (!graph::info(kind).block)
       fail_at(where, "expected an operator of the block level, found {}", graph::name(kind));
     only_operator_keys(where, kind, j, true);
-    graph::BlockOp op{.kind = kind, .attributes = read_attributes(where, kind, j)};
+    SizedIntegers constants;
+    graph::BlockOp op{.kind = kind, .attributes = read_attributes(where, kind, j, 0, constants)};
     if (graph::is_boundary(kind))
       op.kernel_tensor =
           kind == OpKind::input ? argument(where, "from", custom.inputs, j) : argument(where, "to", custom.outputs, j);
@@ -312,6 +402,7 @@ class GraphReader {
 
   Where where_;
   graph::KernelGraph g_;
+  SizedIntegers sized_;
   TensorNames names_{nullptr};
 };
 

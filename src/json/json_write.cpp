@@ -4,6 +4,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/sized_graph.hpp"
 #include "json/json.hpp"
 
 namespace zellige::json {
@@ -17,6 +18,33 @@ graph::Json names(const std::vector<int>& indices, const std::vector<Tensor>& te
   return list;
 }
 
+using Of = graph::IntegerPlace::Of;
+
+/// Returns an integer of the graph: a number, or the text of its expression.
+graph::Json integer_json(const graph::KernelGraph& g, const graph::IntegerPlace& place) {
+  const graph::SymbolicExtent e = graph::integer_of(g, place);
+  if (!e.sizes().empty()) return to_string(e);
+  return evaluate(e, {});
+}
+
+/// Returns `count` integers of the graph from `place` on, as a JSON list.
+graph::Json integers_json(const graph::KernelGraph& g, graph::IntegerPlace place, std::size_t count) {
+  graph::Json list = graph::Json::array();
+  for (; place.entry < static_cast<int>(count); ++place.entry) list.push_back(integer_json(g, place));
+  return list;
+}
+
+/// Returns the graph's sizes as a JSON object, without optional entries that have their default.
+graph::Json sizes_json(const std::vector<graph::NamedSize>& sizes) {
+  graph::Json j = graph::Json::object();
+  for (const graph::NamedSize& s : sizes) {
+    graph::Json& one = j[s.name] = {{"min", s.min}, {"max", s.max}};
+    if (s.multiple != 1) one["multiple"] = s.multiple;
+    if (!s.typical.empty()) one["typical"] = s.typical;
+  }
+  return j;
+}
+
 /// Returns an operator's results as a JSON list. Each element is a name, or an object if the graph sets the
 /// result's strides or the input whose memory it shares.
 graph::Json results(const graph::KernelOp& op, const graph::KernelGraph& g) {
@@ -24,7 +52,7 @@ graph::Json results(const graph::KernelOp& op, const graph::KernelGraph& g) {
   for (int t : op.outputs) {
     const graph::KernelTensor& tensor = g.tensors[t];
     graph::Json j = {{"name", tensor.name}};
-    if (!tensor.strides.empty()) j["strides"] = tensor.strides;
+    if (!tensor.strides.empty()) j["strides"] = integers_json(g, {Of::strides, t}, tensor.strides.size());
     if (tensor.memory >= 0) j["memory"] = g.tensors[tensor.memory].name;
     list.push_back(j.size() > 1 ? j : graph::Json(tensor.name));
   }
@@ -64,6 +92,19 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
     if (name == "root") j[name] = a.start;
     if (name == "value" && a.value != graph::Attributes{}.value) j[name] = scalar_text(a.value);
   }
+}
+
+/// Replaces the attributes of a kernel operator that depend on the graph's sizes by the texts of their expressions.
+void put_expressions(graph::Json& j, const graph::KernelOp& op, const graph::KernelGraph& g) {
+  const int index = static_cast<int>(&op - g.ops.data());
+  for (const char* name : {"shape", "normalized_shape", "sizes"})
+    if (j.contains(name)) j[name] = integers_json(g, {Of::sizes, index}, op.attributes.sizes.size());
+  for (const auto& [name, of] : {std::pair{"start", Of::start},
+                                 {"end", Of::end},
+                                 {"tril", Of::tril},
+                                 {"triu", Of::triu},
+                                 {"length", Of::length}})
+    if (g.sizes->integers.contains({of, index})) j[name] = integer_json(g, {of, index});
 }
 
 graph::Json map_object(const std::array<int, 3>& map) {
@@ -106,6 +147,7 @@ graph::Json dim3(const graph::Dim3& d) { return graph::Json::array({d.x, d.y, d.
 graph::Json kernel_operator(const graph::KernelOp& op, const graph::KernelGraph& g) {
   graph::Json j = {{"op", graph::name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
   put_attributes(j, op.kind, op.attributes, op.inputs.size());
+  if (g.sizes) put_expressions(j, op, g);
   if (!op.block) return j;
   j["grid"] = dim3(op.block->grid);
   j["block"] = dim3(op.block->block);
@@ -142,14 +184,18 @@ std::string to_json(const graph::KernelGraph& g) {
   graph::Json inputs = graph::Json::array(), operators = graph::Json::array();
   for (int t : g.inputs) {
     const graph::KernelTensor& x = g.tensors[t];
-    graph::Json j = {{"name", x.name}, {"dtype", graph::name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    graph::Json j = {{"name", x.name},
+                     {"dtype", graph::name(x.dtype)},
+                     {"shape", integers_json(g, {Of::shape, t}, x.shape.size())},
+                     {"strides", integers_json(g, {Of::strides, t}, x.strides.size())}};
     if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
   for (const graph::KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
+  const std::string sizes = g.sizes ? fmt::format("\"sizes\":{},\n", sizes_json(g.sizes->names).dump()) : "";
   std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n", json_version, graph::Json(g.name).dump());
   if (g.ranks != 1) out += fmt::format("\"ranks\":{},\n", g.ranks);
-  out += "\"inputs\":[\n";
+  out += sizes + "\"inputs\":[\n";
   put(out, inputs, "  ");
   out += "],\n\"operators\":[\n";
   put(out, operators, "  ");

@@ -192,6 +192,9 @@ struct Kernel {
   int vector_of(int node) const;
 };
 
+/// Returns whether blocks may run fewer iterations than the largest number, by a mask or by a size that is known at launch.
+inline bool has_loop_bounds(const Kernel& k) { return k.loop_bounds.has_value() || k.program.has_sized_loop(); }
+
 /// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
 /// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.
 inline int rescaled_by(const tile::Node& n) {

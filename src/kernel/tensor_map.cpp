@@ -7,6 +7,14 @@ constexpr std::int64_t unit = 16;      // bytes: TMA's unit of strides, row leng
 constexpr std::int64_t max_box = 256;  // elements of a box along each dimension
 constexpr int max_dimensions = 5;
 
+/// Returns the work that copies the tile of the load or store `node`.
+const Work& copy_of(const Kernel& kernel, int node) {
+  const bool load = kernel.program.nodes[node].kind == tile::NodeKind::load;
+  return *find_work(kernel, [&](const Work& w) {
+    return w.node == node && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
+  });
+}
+
 }  // namespace
 
 std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner) {
@@ -22,7 +30,7 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
                        only ? unit : span_bytes);
-  if (const std::int64_t end = n.view.end(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
+  if (const std::int64_t end = n.view.end_unit(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);
   if (tile::number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
@@ -46,13 +54,28 @@ std::int64_t boxes_of_block(const Kernel& kernel, const Work& copy) {
   return copy.part == b.inner ? b.boxes() / kernel.cluster : b.boxes();
 }
 
+std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
+  std::vector<tile::SymbolicNumber> all;
+  for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
+    all.push_back(n.view.along(d, kernel.program).end(program.sizes));
+  return all;
+}
+
+std::vector<tile::SymbolicNumber> tensor_map_strides(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  std::vector<tile::SymbolicNumber> all;
+  for (const int d : inner_first(n.shape, kernel.tensors[copy_of(kernel, id).tensor].inner))
+    all.push_back(tensor.shape[d] > 1 ? program.stride(n.tensor, d) * graph::whole_bytes(tensor.dtype) : unit);
+  all[0] = graph::whole_bytes(tensor.dtype);
+  return all;
+}
+
 TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, int id) {
   const tile::Node& n = kernel.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const bool load = n.kind == tile::NodeKind::load;
-  const Work& copy = *find_work(kernel, [&](const Work& w) {
-    return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
-  });
+  const Work& copy = copy_of(kernel, id);
   const SmemTensor& b = kernel.tensors[copy.tensor];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};

@@ -35,6 +35,11 @@ std::string no_tensor_map(const tile::Node&, const graph::KernelTensor&, int inn
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
 TensorMap tensor_map(const Kernel&, const tile::TilePrograms&, int node);
 
+/// Returns the extents of that tensor map, which sizes that are known at launch may decide.
+std::vector<tile::SymbolicNumber> tensor_map_extents(const Kernel&, const tile::TilePrograms&, int node);
+/// Returns the strides of that tensor map, in bytes.
+std::vector<tile::SymbolicNumber> tensor_map_strides(const Kernel&, const tile::TilePrograms&, int node);
+
 /// Returns the number of boxes that one block of a cluster copies: fewer than the tensor's if the blocks share the
 /// load or store.
 std::int64_t boxes_of_block(const Kernel&, const Work& copy);

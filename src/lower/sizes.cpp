@@ -1,47 +1,269 @@
 #include "lower/sizes.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "graph/error.hpp"
+#include "lower/mask_ends.hpp"
+#include "lower/size_counts.hpp"
+#include "lower/size_digits.hpp"
+#include "lower/size_views.hpp"
+#include "tile/size_classes.hpp"
 
 namespace zellige::lower {
 namespace {
 
-/// Gives the size to all nodes of a kernel whose tiles a digit of the blocks' index numbers: that of the interval `along`,
-/// whose extent is the size.
-void give(tile::TilePrograms& program, tile::TileProgram& kernel, tile::Size& size, const tile::Interval& along) {
-  for (tile::Node& n : kernel.nodes)
-    for (int d = 0; d < n.view.rank(); ++d) {
-      tile::Cut& cut = n.view.cuts[d];
-      if (!n.view.along(d, kernel).numbered_as(along)) continue;
-      if (cut.loop || cut.offset != 0 || cut.of_part || cut.extent != size.high)
-        fail("{}: {} is {}, and dimension {} of {} is not", kernel.name, size.name, size.high, d, n.name);
-      cut.size = static_cast<int>(program.sizes.size()), cut.overhang = size.multiple % cut.tile != 0;
-      if (!tile::accesses(n) || std::ranges::count(size.of, std::pair(n.tensor, d)) > 0) continue;
-      if (std::ranges::count(program.inputs, n.tensor) > 0)
-        fail("{}: dimension {} of {} is {}, too", kernel.name, d, n.name, size.name);
-      size.of.emplace_back(n.tensor, d);
-    }
+using tile::Node;
+using tile::SymbolicNumber;
+
+/// A dimension of the tensor of a load or store, or one that a mask masks.
+struct ViewDimension {
+  int node = -1, dim = -1;
+};
+
+/// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
+template <class Visit>
+void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
+  for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
+    for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
+      if (const int which = classes.of_view(i, d); which >= 0) visit(which, ViewDimension{i, d});
 }
+
+/// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
+bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
+                  const tile::Interval& along, bool iterates) {
+  bool shares = false;
+  each_place(kernel, classes, [&](int other, const ViewDimension& at) {
+    const tile::TileView& view = kernel.nodes[at.node].view;
+    shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
+                        view.along(at.dim, kernel).numbered_as(along));
+  });
+  return shares && (along.axis() >= 0 || iterates);
+}
+
+tile::ValuesBySize largest(const tile::SizeList& sizes) {
+  tile::ValuesBySize all;
+  for (const tile::Size& s : sizes) all.push_back(s.high);
+  return all;
+}
+
+/// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
+void set_diagonals(tile::TilePrograms& p, tile::TileProgram& kernel, int node) {
+  Node& n = kernel.nodes[node];
+  if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return;
+  const auto extent = [&](int dim) {
+    const tile::Interval along = n.view.along(dim, kernel);
+    return along.size() < 0 ? SymbolicNumber(along.end()) : SymbolicNumber::of(p.sizes, along.size());
+  };
+  const SymbolicNumber shift = extent(n.key) + extent(n.dim) * -1;
+  if (shift.is_constant()) return;
+  const auto is_shift = [&](const std::optional<std::int64_t>& kept) {
+    return kept && *kept == shift.at(largest(p.sizes)) && shift.low() >= 0;
+  };
+  if (is_shift(n.kept.tril)) n.tril_size = size_of(p.sizes, shift);
+  if (is_shift(n.kept.triu)) n.triu_size = size_of(p.sizes, shift);
+}
+
+/// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
+class SizesOfProgram {
+ public:
+  explicit SizesOfProgram(tile::TilePrograms& p) : p_(p) {}
+
+  void run() {
+    for (bool more = true; more;) {
+      changed_ = false;
+      for (const auto& [tensor, view] : p_.views) view_of(tensor, view);
+      for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
+      more = changed_;
+    }
+    for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
+    for (const bool views : {false, true})
+      for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t)
+        if (views == (p_.view(t) != nullptr)) strides_of(t);
+  }
+
+ private:
+  bool is_input(int tensor) const { return std::ranges::count(p_.inputs, tensor) > 0; }
+
+  /// Gives an extent to a dimension of a tensor. `where` is the kernel or view that asks for it.
+  void give(int tensor, int dim, const ExtentFactors& factors, const std::string& where) {
+    const SymbolicNumber now = p_.extent(tensor, dim), n = product_of(factors);
+    if (factors.size() > 1) factors_.try_emplace({tensor, dim}, factors);
+    const std::string& name = p_.tensors[tensor].name;
+    if (now == n) return;
+    if (!now.is_constant()) fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
+    if (is_input(tensor)) fail("{}: dimension {} of {} is {}, too", where, dim, name, n.text());
+    if (p_.tensors[tensor].shape[dim] != n.high())
+      fail("{}: {} is {}, and dimension {} of {} is not", where, n.text(), n.high(), dim, name);
+    p_.sizes[size_of(p_.sizes, n)].of.emplace_back(tensor, dim);
+    changed_ = true;
+  }
+
+  ExtentFactors factors_of(int tensor, int dim) const {
+    const auto found = factors_.find({tensor, dim});
+    if (found != factors_.end()) return found->second;
+    const SymbolicNumber extent = p_.extent(tensor, dim);
+    return {extent.is_constant() ? SymbolicNumber(p_.tensors[tensor].shape[dim] - p_.starts(tensor)[dim]) : extent};
+  }
+
+  /// Returns the layout of a tensor, or of the part of its base that a view shows, without what users see several times in a row.
+  SizedLayout layout_of(int tensor) const {
+    SizedLayout all{p_.tensors[tensor].shape, p_.starts(tensor), p_.tensors[tensor].strides, {}};
+    for (std::size_t d = 0; d < all.shape.size(); ++d) {
+      all.shape[d] -= all.starts[d];
+      all.extents.push_back(factors_of(tensor, static_cast<int>(d)));
+    }
+    return all;
+  }
+
+  static bool has_sizes(const SizedLayout& of) {
+    return !std::ranges::all_of(of.extents, [](const ExtentFactors& f) { return product_of(f).is_constant(); });
+  }
+
+  /// Returns the dimensions of a view in its base, or of its base in a view that shows all of it; nothing if neither has sizes.
+  std::vector<SizedDimension> dimensions_of(int tensor, const tile::TensorView& view, bool down) const {
+    const SizedLayout base = layout_of(view.base), seen = layout_of(tensor);
+    const std::string what =
+        fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, p_.tensors[tensor].name);
+    const bool part = std::ranges::any_of(view.starts, [](std::int64_t start) { return start != 0; });
+    if (!has_sizes(down ? base : seen) || (!down && part)) return {};
+    return down ? dimensions_in(base, seen, p_.sizes, what) : dimensions_in(seen, base, p_.sizes, what);
+  }
+
+  void view_of(int tensor, const tile::TensorView& view) {
+    const bool down = has_sizes(layout_of(view.base));
+    const std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
+    const std::string& name = p_.tensors[tensor].name;
+    const std::string what = fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, name);
+    for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+      const SymbolicNumber extent = product_of(dims[d].extent);
+      if (dims[d].of < 0 || extent.is_constant()) continue;
+      if (down && view.starts[d] != 0)
+        fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
+      if (down && view.shape[d] != p_.tensors[tensor].shape[d])
+        fail("{}, and dimension {}, which is {}, is repeated", what, d, extent.text());
+      give(down ? tensor : view.base, d, dims[d].extent, what);
+    }
+  }
+
+  /// Sets the strides of a tensor that has some, if they depend on sizes.
+  void strides_of(int tensor) {
+    if (p_.tensors[tensor].strides.empty() || !has_sizes(layout_of(p_.memory_of(tensor)))) return;
+    std::vector<SymbolicNumber> strides;
+    if (const tile::TensorView* view = p_.view(tensor)) {
+      const std::vector<SizedDimension> dims = dimensions_of(tensor, *view, true);
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        strides.push_back(dims[d].of < 0 ? SymbolicNumber(p_.tensors[tensor].strides[d])
+                                         : p_.stride(view->base, dims[d].of) * dims[d].steps);
+    } else {
+      strides = own_strides(p_, tensor);
+    }
+    if (!std::ranges::all_of(strides, &SymbolicNumber::is_constant)) p_.strides[tensor] = std::move(strides);
+  }
+
+  /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
+  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
+    std::map<int, SymbolicNumber> all;
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
+      const Node& n = kernel.nodes[at.node];
+      if (!tile::accesses(n)) return;
+      const SymbolicNumber extent = p_.extent(n.tensor, at.dim);
+      if (extent.is_constant()) return;
+      const auto [found, is_new] = all.try_emplace(which, extent);
+      if (!is_new && found->second != extent)
+        fail("{}: dimension {} of {} is {}, and {} is as long", kernel.name, at.dim, n.name, extent.text(),
+             found->second.text());
+    });
+    return all;
+  }
+
+  void tensors_of(const tile::TileProgram& kernel) {
+    const tile::SizeClasses classes(kernel);
+    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+    std::map<int, ExtentFactors> orders;  // by class, of those that are products
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
+      if (!tile::accesses(kernel.nodes[at.node])) return;
+      const auto found = factors_.find({kernel.nodes[at.node].tensor, at.dim});
+      if (found != factors_.end()) orders.try_emplace(which, found->second);
+    });
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
+      const Node& n = kernel.nodes[at.node];
+      const auto found = numbers.find(which);
+      if (!tile::accesses(n) || found == numbers.end()) return;
+      const std::string size = found->second.text();
+      if (const int node = classes.needs_constant(which); node >= 0)
+        fail("{}: {} {} needs {} as a constant", kernel.name, tile::name(kernel.nodes[node].kind),
+             kernel.nodes[node].name.empty() ? fmt::format("%{}", node) : kernel.nodes[node].name, size);
+      if (found->second.low() < 1) fail("{}: {} may be 0, and blocks run one iteration at least", kernel.name, size);
+      if (n.view.end(at.dim) != found->second.high())
+        fail("{}: {} is {}, and dimension {} of {} is not", kernel.name, size, found->second.high(), at.dim, n.name);
+      if (n.view.origin(at.dim) != 0)
+        fail("{}: {} has a part of dimension {}, which is {}", kernel.name, n.name, at.dim, size);
+      const auto factors = orders.find(which);
+      give(n.tensor, at.dim, factors == orders.end() ? ExtentFactors{found->second} : factors->second, kernel.name);
+    });
+  }
+
+  /// Gives the sizes to the kernel's cuts, its masks and its counts of elements.
+  void cut(tile::TileProgram& kernel) {
+    const tile::SizeClasses classes(kernel);
+    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+    if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
+      Node& n = kernel.nodes[at.node];
+      const auto found = numbers.find(which);
+      if (found == numbers.end()) return;
+      tile::Cut& cut = n.view.cuts[at.dim];
+      cut.size = size_of(p_.sizes, found->second), cut.multiple = p_.sizes[cut.size].multiple;
+      cut.extent = found->second.high();
+      cut.overhang = tile::accesses(n) && cut.multiple % cut.tile != 0;
+      const tile::Interval along = n.view.along(at.dim, kernel);
+      cut.all_tiles = (cut.loop && cut.axis >= 0) || shares_tiles(kernel, classes, which, along, cut.loop);
+      if (cut.all_tiles) cut.overhang = true;
+      counts_.add_part(cut.tile), counts_.add_part(cut.tile * kernel.loop);
+    });
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) set_diagonals(p_, kernel, i);
+    counts_.divide(kernel, classes, numbers);
+    order_digits(kernel, p_.sizes);
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
+      for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
+        const Node& n = kernel.nodes[i];  // a load or store of the class
+        const tile::Cut cut = n.view.cuts[d];
+        if (tile::accesses(n) && tile::number_of(n) < 0 && cut.size >= 0 && cut.overhang)
+          mask_ends(kernel, i, d, cut.size, cut.extent);
+      }
+  }
+
+  tile::TilePrograms& p_;
+  std::map<std::pair<int, int>, ExtentFactors> factors_;  // by tensor and dimension: of those that were merged
+  SizeCounts counts_{p_};
+  bool changed_ = false;
+};
 
 }  // namespace
 
-void give_size(tile::TilePrograms& program, tile::Size size) {
-  for (const auto& [tensor, view] : program.views)
-    if (std::ranges::count(size.of, view.base, &std::pair<int, int>::first) > 0)
-      fail("{}: {} is seen as {}, of a constant shape", program.name, program.tensors[view.base].name,
-           program.tensors[tensor].name);
-  for (tile::TileProgram& kernel : program.kernels)
-    for (std::size_t i = 0; i < kernel.nodes.size(); ++i)
-      for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
-        const tile::Node& n = kernel.nodes[i];
-        if (!tile::accesses(n) || std::ranges::count(size.of, std::pair(n.tensor, d)) == 0) continue;
-        const tile::Interval along = n.view.along(d, kernel);
-        if (along.axis() < 0 || !along.top() || kernel.same_launch)
-          fail("{}: the blocks do not divide dimension {} of {}, which is {}", kernel.name, d, n.name, size.name);
-        give(program, kernel, size, along);
-      }
-  program.sizes.push_back(std::move(size));
+void give_sizes(tile::TilePrograms& program, const tile::SizeList& sizes) {
+  const auto add = [&](const tile::Size& size) {
+    if (std::ranges::any_of(program.sizes, [&](const tile::Size& s) { return s.name == size.name; }))
+      fail("{}: {} is named twice", program.name, size.name);
+    program.sizes.push_back(size);
+  };
+  for (const tile::Size& size : sizes)
+    if (!size.computed) add(size);
+  for (const tile::Size& size : sizes)
+    if (size.computed) {
+      const auto at = static_cast<std::size_t>(size_of(program.sizes, *size.computed));
+      program.sizes[at].of.insert(program.sizes[at].of.end(), size.of.begin(), size.of.end());
+    }
+  SizesOfProgram(program).run();
+}
+
+void give_strides(tile::TilePrograms& p) {
+  for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
+    if (p.view(t) || p.strides.contains(t)) continue;
+    std::vector<SymbolicNumber> strides = own_strides(p, t);
+    if (!std::ranges::all_of(strides, &SymbolicNumber::is_constant)) p.strides[t] = std::move(strides);
+  }
 }
 
 }  // namespace zellige::lower

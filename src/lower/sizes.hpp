@@ -1,18 +1,25 @@
-// Makes extents of a lowered program sizes that are known at launch: dimensions that the blocks of a grid divide, and that are
-// the outermost ones in memory, such as the rows of a product.
+// Makes extents of a lowered program sizes that are known at launch, such as the rows and K of a product, the keys of attention, or
+// the length of rows that are normalized.
 //
-//   Program program = lower(graph, target, {});   // of a graph with 8192 rows
-//   give_size(program, {.name = "T", .low = 64, .high = 8192, .multiple = 64, .of = {{x, 0}}});
+//   Program program = lower(graph, target);   // of a graph with 8192 rows
+//   give_size(program, {.name = "T", .low = 1, .high = 8192, .of = {{x, 0}}});
+//   give_sizes(program, {{.name = "B", .high = 8, .of = {{x, 0}}}, {.name = "T", .high = 512, .of = {{x, 1}}}});
 //
-// Tiles stay as they are. What follows from the size is the number of blocks, the extents of the tensors that are computed of
-// the rows, and where their tiles end: all tiles need a bounds check there unless their extent divides every value.
+// Tiles stay as they are. What follows from the sizes is the number of blocks and of iterations, the extents of the tensors that are
+// computed of these inputs, also of those whose dimensions are products of several, and where tiles and masks end: all tiles need a
+// bounds check there unless their extent divides every value. A sum or maximum over such a dimension is masked at its end.
 #pragma once
 #include "tile/program.hpp"
 
 namespace zellige::lower {
 
-/// Adds the size to the program, and the dimensions of all other tensors that have it, too, to `of`. Throws Error if a kernel
-/// needs it as a constant: as the extent of one tile, in a loop, in a view, or with other tensors of constant extent.
-void give_size(tile::TilePrograms&, tile::Size);
+/// Adds the sizes to the program, and the dimensions of all other tensors that have them, too, to `of`; adds sizes that are computed
+/// of them, such as B*T. Throws Error, one sentence with the size and who needs it, if a kernel needs one as a constant: in a part or
+/// a rotation of the dimension, for several dimensions' digits of one index, or with other inputs of constant extent.
+void give_sizes(tile::TilePrograms&, const tile::SizeList&);
+inline void give_size(tile::TilePrograms& program, tile::Size size) { give_sizes(program, {std::move(size)}); }
+
+/// Sets the strides that depend on sizes of tensors that had none when the sizes were given.
+void give_strides(tile::TilePrograms&);
 
 }  // namespace zellige::lower

@@ -154,7 +154,7 @@ class BlockAgent : PhaseSteps {
     if (plan_.program.loop > 1) {
       start_states();
       start_copies();
-      open({.trip_count = plan_.iterations_per_block(), .bounded = plan_.loop_bounds.has_value()});
+      open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
       copies_of_iteration();
       for (const selection::Phase& phase : phases_.inside) {
         if (&phase != phases_.inside.data()) barrier();
@@ -172,7 +172,8 @@ class BlockAgent : PhaseSteps {
   /// is 1, adds them without a loop; if the range is empty, adds nothing.
   void prologue(int from, int to, const std::vector<int>& copies, bool ends = true) {
     if (from >= to) return;
-    if (to > 1) open({.kind = kernel::Loop::prologue, .trip_count = to, .from = from});
+    const bool fewer = plan_.program.has_sized_loop();
+    if (to > 1) open({.kind = kernel::Loop::prologue, .trip_count = to, .from = from, .bounded = fewer});
     for (int t : copies) run(t);
     if (ends) commit();
     if (to > 1) close();
@@ -286,7 +287,7 @@ class ProducerAgent : PhaseSteps {
     if (channels_.resident >= 0) acquire(channels_.resident);
     for (int t : phases_.copied_once)
       if (uses_tma(t)) run(t).is = kernel::Copy{.channel = channels_.resident};
-    open({.trip_count = plan_.iterations_per_block(), .bounded = plan_.loop_bounds.has_value()});
+    open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
     int filled = -1;
     for (int t : phases_.copied_each) {
       const int into = tasks_[t].node == channels_.second_tile ? channels_.second : channels_.ring;
@@ -359,7 +360,7 @@ class ConsumerAgent : PhaseSteps {
     const int ring = channels_.ring, sums = channels_.sums;
     issue(of.first, ring, 0, {.channel = sums, .peeled = true});
     work(of.after, sums);
-    open({.trip_count = plan_.iterations_per_block() - 1});
+    open({.trip_count = plan_.iterations_per_block() - 1, .bounded = kernel::has_loop_bounds(plan_)});
     issue(of.first, ring, 1, {.channel = sums});
     arrive(1, sums);  // the group that was started last runs on
     if (goes_round(plan_)) release(ring);
@@ -399,7 +400,7 @@ class ConsumerAgent : PhaseSteps {
     for (const bool whole : {true, false}) {
       if (whole && !some_whole) continue;
       const std::int64_t from = !whole && some_whole ? n : 1;
-      open({.trip_count = n, .from = from, .bounded = plan_.loop_bounds.has_value(), .whole = whole});
+      open({.trip_count = n, .from = from, .bounded = kernel::has_loop_bounds(plan_), .whole = whole});
       start_first();
       start_second();
       end_first(1);  // the group that was started last runs on

@@ -68,6 +68,7 @@ class FormChoice {
     std::string selected;
     for (const BlockAssignment& way : ways_) {
       const Blocks blocks = way.blocks;
+      if (has_sizes(grouped.program) && ways_.size() > 1 && blocks != Blocks::a_tile) continue;
       if (ways_.size() > 1 && !in_question(way, grouped.program.grid.count(), best.has_value())) continue;
       kernel::Kernel ordered = grouped;
       selection::Tasks all = tasks;
@@ -105,6 +106,15 @@ class FormChoice {
     plan = std::move(*best);
     if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", selected));
     return true;
+  }
+
+  /// Returns whether the number of tiles or of iterations is known at launch only: each block takes one tile then.
+  static bool has_sizes(const tile::TileProgram& p) {
+    return std::ranges::any_of(p.nodes, [&](const tile::Node& n) {
+      for (int d = 0; d < n.view.rank(); ++d)
+        if (n.view.along(d, p).size() >= 0 && !n.view.fixed(d)) return true;
+      return false;
+    });
   }
 
   /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks divide K only if all of them are

@@ -1,5 +1,7 @@
 #include "plan/plan.hpp"
 
+#include <set>
+
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"
 #include "lower/sizes.hpp"
@@ -9,6 +11,7 @@
 #include "rules/table.hpp"
 #include "selection/layouts.hpp"
 #include "selection/select.hpp"
+#include "tile/at_sizes.hpp"
 #include "verify/proofs.hpp"
 
 namespace zellige::plan {
@@ -24,7 +27,7 @@ Plan lowered(const graph::KernelGraph& graph, const target::Target& target, cons
   Plan plan;
   plan.target = std::string(target.name);
   plan.program = lower::lower(graph, target);
-  for (const tile::Size& size : sizes) lower::give_size(plan.program, size);
+  if (!sizes.empty()) lower::give_sizes(plan.program, sizes);
   return plan;
 }
 
@@ -36,6 +39,7 @@ Selected selected(Plan plan, const target::Target& target) {
     s.kernels.push_back(selection::select(kernel, target));
   }
   selection::resolve_layouts(s.plan.program, s.kernels, target);
+  if (!s.plan.program.sizes.empty()) lower::give_strides(s.plan.program);
   return s;
 }
 
@@ -50,11 +54,34 @@ Plan scheduled(Selected s, const target::Target& target, const std::vector<Block
   return plan;
 }
 
+namespace {
+
+/// Proves of tensors in device memory at the ends of all sizes, and next to the lower ends, what verify_tensors() proves of constants.
+/// Strides for all values are proved with the kernels.
+void prove_ends(const Plan& plan) {
+  std::vector<tile::ValuesBySize> ends{{}};
+  for (const tile::Size& s : plan.program.sizes) {
+    if (s.computed) continue;
+    std::set<std::int64_t> of{s.low, std::min(s.low + s.multiple, s.high), s.high};
+    constexpr std::size_t most = 32;
+    if (ends.size() > most) of = {s.low, s.high};
+    std::vector<tile::ValuesBySize> longer;
+    for (const tile::ValuesBySize& values : ends)
+      for (const std::int64_t value : of) longer.push_back(values), longer.back().push_back(value);
+    ends = std::move(longer);
+  }
+  tile::TilePrograms program = planned(plan);
+  for (const tile::ValuesBySize& values : ends) verify::verify_tensors(tile::at_sizes(program, values));
+}
+
+}  // namespace
+
 Plan proved(Plan plan, const target::Target& target, bool registers_too) {
   verify::verify_memory(plan.program);
   for (kernel::Kernel& kernel : plan.kernels) prove(kernel, plan.program, target, registers_too);
   kernel::verify_launches(plan.kernels, plan.program);
   verify::verify_tensors(plan.program);
+  if (!plan.program.sizes.empty()) prove_ends(plan);
   return plan;
 }
 

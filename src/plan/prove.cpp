@@ -7,8 +7,20 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations, and
-/// the first of these does not need the mask. prove() verifies this in addition to all iterations.
+/// Returns the numbers of iterations for which a kernel is proved, of those that blocks may run. A size may leave any in its range.
+std::vector<std::int64_t> trip_counts(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
+  const std::int64_t loop = kernel.program.loop;
+  if (!kernel.program.has_sized_loop()) return {1, loop};
+  std::vector<std::int64_t> all;
+  const tile::SymbolicNumber iterations = kernel.program.iterations(program.sizes);
+  const std::int64_t low = kernel.loop_bounds || iterations.is_constant() ? 1 : iterations.low();
+  for (std::int64_t n = low; n < std::min(loop, low + verify::distinct_trip_counts(kernel)); ++n) all.push_back(n);
+  all.push_back(loop);
+  return all;
+}
+
+}  // namespace
+
 std::vector<kernel::Agent> with_trip_count(std::vector<kernel::Agent> agents, std::int64_t loop,
                                            std::int64_t trip_count) {
   for (kernel::Agent& agent : agents)
@@ -25,8 +37,6 @@ std::vector<kernel::Agent> with_trip_count(std::vector<kernel::Agent> agents, st
   return agents;
 }
 
-}  // namespace
-
 void check_limits(const tile::TileProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
     does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name, target.threads_per_block);
@@ -39,10 +49,10 @@ void check_limits(const tile::TileProgram& p, const target::Target& target) {
 
 void prove(kernel::Kernel& kernel, const tile::TilePrograms& program, const target::Target& target, bool registers) {
   verify::verify(kernel, target);
-  if (kernel.loop_bounds) {
+  if (kernel::has_loop_bounds(kernel)) {
     const std::vector<kernel::Agent> agents = kernel.agents;
     const std::int64_t loop = kernel.program.loop;
-    for (const std::int64_t trip_count : {std::int64_t{1}, loop}) {
+    for (const std::int64_t trip_count : trip_counts(kernel, program)) {
       kernel.agents = with_trip_count(agents, loop, trip_count);
       verify::verify(kernel, target);
     }

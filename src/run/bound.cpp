@@ -54,11 +54,36 @@ bool LoadedProgram::programmatic() const {
   return std::ranges::any_of(manifest_.kernels, &emit::KernelLaunch::programmatic);
 }
 
+TmaDescriptor KeptDescriptors::at(std::size_t kernel, int argument, const kernel::TensorMap& map, std::uint64_t address,
+                                  const std::string& name) {
+  Key key{kernel, argument, address, {}, {}};
+  std::ranges::copy(map.extent, key.extent.begin());
+  std::ranges::copy(map.stride, key.stride.begin());
+  const std::lock_guard lock(mutex_);
+  if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
+  const TmaDescriptor made = make_tma_descriptor(tma_tensor(map, name), reinterpret_cast<const void*>(address));
+  if (kept_.size() >= most) kept_.clear();
+  kept_.emplace(key, made);
+  return made;
+}
+
 BoundProgram::BoundProgram(const LoadedProgram& program, const std::function<std::uint64_t(std::size_t)>& address)
-    : program_(program) {
-  const emit::Manifest& m = program.manifest();
+    : program_(program), launch_(program.manifest()) {
+  KeptDescriptors none;
+  bind(address, none);
+}
+
+BoundProgram::BoundProgram(const LoadedProgram& program, const emit::Manifest& launch,
+                           const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors)
+    : program_(program), launch_(launch) {
+  bind(address, descriptors);
+}
+
+void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors) {
+  const emit::Manifest& m = launch_;
   for (const emit::KernelLaunch& k : m.kernels) {
     std::vector<KernelArgument>& arguments = arguments_.emplace_back();
+    if (k.grid.count() == 0) continue;  // of tensors without elements, which no descriptor has
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end()) {
         arguments.emplace_back().constant = constant->second.data();
@@ -67,14 +92,15 @@ BoundProgram::BoundProgram(const LoadedProgram& program, const std::function<std
       const auto t = static_cast<std::size_t>(k.tensors[i]);
       KernelArgument& argument = arguments.emplace_back(KernelArgument{address(t)});
       if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
-        argument.map = make_tma_descriptor(tma_tensor(map->second, m.tensors[t].name),
-                                           reinterpret_cast<const void*>(argument.address));
+        argument.map = descriptors.at(static_cast<std::size_t>(&k - m.kernels.data()), map->first, map->second,
+                                      argument.address, m.tensors[t].name);
     }
   }
 }
 
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
-  const emit::KernelLaunch& k = program_.manifest().kernels[kernel];
+  const emit::KernelLaunch& k = launch_.kernels[kernel];
+  if (k.grid.count() == 0) return;
   run::launch(stream, program_.function(kernel), {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic},
               arguments_[kernel]);
 }

@@ -5,7 +5,10 @@
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
 //   bound.launch(stream.handle(), Overlap::kernels);     // only enqueues launches, so that it may be captured
 #pragma once
+#include <array>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "emit/manifest.hpp"
@@ -41,11 +44,36 @@ enum class Overlap : std::uint8_t {
   all,
 };
 
+/// TMA descriptors of a program's launches: encoded for an address and extents, and kept. Thread-safe.
+class KeptDescriptors {
+ public:
+  /// Returns the descriptor of parameter `argument` of kernel `kernel`, for the tensor at `address`; `name` is the tensor's.
+  TmaDescriptor at(std::size_t kernel, int argument, const kernel::TensorMap&, std::uint64_t address,
+                   const std::string& name);
+  std::size_t count() const { return kept_.size(); }
+
+ private:
+  static constexpr std::size_t most = 1024;  // 128 KB; then all are encoded again
+  struct Key {
+    std::size_t kernel;
+    int argument;
+    std::uint64_t address;
+    std::array<std::int64_t, 5> extent, stride;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::mutex mutex_;
+  std::map<Key, TmaDescriptor> kept_;
+};
+
 /// A program with the arguments of its kernels. The LoadedProgram must outlive it.
 class BoundProgram {
  public:
   /// Binds a program to device addresses: `address`, called only here, returns that of each of the manifest's tensors.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
+  /// The same for a launch whose manifest is `launch`, of a program with sizes, and must outlive it too. Descriptors are kept in
+  /// `descriptors`.
+  BoundProgram(const LoadedProgram&, const emit::Manifest& launch,
+               const std::function<std::uint64_t(std::size_t tensor)>& address, KeptDescriptors& descriptors);
 
   /// Enqueues all kernels of the program on the CUstream `stream`, which any library may have created.
   /// Overlap: which kernels may start before the previous one has ended.
@@ -55,9 +83,11 @@ class BoundProgram {
   int kernels() const { return static_cast<int>(arguments_.size()); }
 
  private:
+  void bind(const std::function<std::uint64_t(std::size_t tensor)>& address, KeptDescriptors&);
   void launch(void* stream, std::size_t kernel, bool early) const;
 
   const LoadedProgram& program_;
+  const emit::Manifest& launch_;
   std::vector<std::vector<KernelArgument>> arguments_;  // per kernel
 };
 

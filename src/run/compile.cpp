@@ -15,6 +15,7 @@
 #include "run/driver.hpp"
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
+#include "run/sized.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
 #include "tiling/choose_tilings.hpp"
@@ -40,8 +41,10 @@ PassState constants(PassState s, const std::optional<toolchain::Cache>&) {
 }
 
 PassState fuse_operators(PassState s, const std::optional<toolchain::Cache>& cache) {
+  const std::vector<int> inputs = s.graph.inputs;
   s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
   s.graph = s.fused.graph;
+  s.options.plan.sizes = moved(std::move(s.options.plan.sizes), inputs, s.graph.inputs);
   kernel::add(rejected(s), s.fused.rejected);
   return s;
 }
@@ -188,6 +191,7 @@ constexpr std::string_view one_program = "`zellige run` runs it, as programs bet
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
                       const std::optional<toolchain::Cache>& cache) {
   graph::refuse_collectives(g, one_program);
+  g.sizes = nullptr;  // fused operators are those of the greatest values
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
@@ -253,11 +257,17 @@ const Pass& pass_named(std::string_view name) {
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::string name = s.graph.name;
+  std::optional<graph::KernelGraph> sized;
+  if (s.graph.sizes) {
+    sized = s.graph;
+    s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;
+  }
   try {
     for (const Pass& pass : some) {
       const auto start = system::SteadyClock::now();
       s = pass.run(std::move(s), cache);
       if (pass.name != "tune") s.plan_ms += system::ms_since(start);
+      if (sized && pass.name == "prove" && !s.plan.program.sizes.empty()) try_sizes(plan::planned(s.plan), *sized);
       if (s.options.after) s.options.after(pass, s);
     }
   } catch (const std::bad_alloc&) {

@@ -57,13 +57,14 @@ struct Compiled {
   double plan_ms = 0;            // time that fusing, planning and emission took; not that of tuning
 };
 
-/// Returns the compiled program of a validated graph. Expected times of kernels are taken from the cache, and new ones
+/// Returns the compiled program of a validated graph. If it has sizes that are known at launch, it is fused for their greatest
+/// values, and planned for all. Expected times of kernels are taken from the cache, and new ones
 /// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
 Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions,
                  const std::optional<toolchain::Cache>& = std::nullopt);
 
-/// Returns the fused graph: the pass "fuse", for what needs no plan.
+/// Returns the fused graph: the pass "fuse", for what needs no plan. Of a graph with sizes it is the one of their greatest values.
 ///
 /// - If CompileOptions::fuse is false, the graph is unchanged. Throws Error if the tiling is one of decomposed operators.
 /// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.

@@ -53,7 +53,7 @@ class EmulatedMemory {
     }
   }
 
-  emulate::Buffer& operator[](int t) { return buffers_[t]; }
+  emulate::Buffer* at(int t) { return t < 0 ? nullptr : &buffers_[t]; }
 
   /// Prepares the launch of kernel `k`. An intermediate tensor that `k` writes may share workspace bytes with
   /// other intermediates, which are not needed any longer: copies their contents to the caller's storage, and
@@ -120,28 +120,41 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters
 }
 
 emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
-                                   emulate::Buffer& buffer) {
+                                   emulate::Buffer* buffer) {
+  if (const auto constant = k.constants.find(static_cast<int>(argument)); constant != k.constants.end()) {
+    emulate::LaunchParameter value(0);
+    value.bytes.assign(constant->second.begin(), constant->second.end());
+    return value;
+  }
   const auto map = k.maps.find(static_cast<int>(argument));
   const emit::TensorPlace& tensor = m.tensors[k.tensors[argument]];
   emulate::LaunchParameter parameter =
-      map == k.maps.end()
-          ? emulate::LaunchParameter(buffer, k.writes[argument])
-          : emulate::LaunchParameter(make_tma_descriptor_emulated(tma_tensor(map->second, tensor.name), buffer.bytes()),
-                                     buffer, k.writes[argument]);
+      map == k.maps.end() ? emulate::LaunchParameter(*buffer, k.writes[argument])
+                          : emulate::LaunchParameter(
+                                make_tma_descriptor_emulated(tma_tensor(map->second, tensor.name), buffer->bytes()),
+                                *buffer, k.writes[argument]);
   parameter.constant = tensor.constant;
   return parameter;
 }
 
-EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage,
+EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage, const toolchain::Cache& cache,
+                         int workers) {
+  return run_emulated(program.source, program.manifest, storage, cache, workers);
+}
+
+EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::vector<Bytes>& storage,
                          const toolchain::Cache& cache, int workers) {
-  const emit::Manifest& m = program.manifest;
   check(m);
-  EmulatedRun result{.library = toolchain::compile_for_emulator(program.source, m.name, cache)};
-  const std::string source = toolchain::source_file(program.source, m.name, cache).string();
+  EmulatedRun result{.library = toolchain::compile_for_emulator(of, m.name, cache)};
+  const std::string source = toolchain::source_file(of, m.name, cache).string();
   const auto start = system::SteadyClock::now();
   const LoadedLibrary loaded(result.library.file);
   EmulatedMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
+    if (k.grid.count() == 0) {  // of tensors without elements
+      result.kernels.push_back({k.name, {}, 0});
+      continue;
+    }
     const auto kernel_start = system::SteadyClock::now();
     emulate::LaunchConfig config{.grid = narrow(k.grid),
                                  .block = narrow(k.block),
@@ -154,7 +167,7 @@ EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>
                                  .programmatic = k.programmatic};
     memory.take(k);
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
-      config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));
+      config.parameters.push_back(parameter(m, k, i, memory.at(k.tensors[i])));
     emulate::EmulationReport report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, system::ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));

@@ -30,15 +30,17 @@ struct EmulatedRun {
   double run_ms = 0;
 };
 
-/// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`, or a TMA
-/// descriptor of the tensor if the kernel uses one. Throws Error if the tensor's type or box is not valid for TMA.
+/// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`, a TMA
+/// descriptor of the tensor if the kernel uses one, or a constant, for which `buffer` is null. Throws Error if the tensor's type or box is not valid for TMA.
 emulate::LaunchParameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
-                                   emulate::Buffer& buffer);
+                                   emulate::Buffer* buffer);
 
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only
 /// inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code does not compile.
-EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&,
+EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&, int workers = 0);
+/// The same for a program's source and a manifest of it: of a program with sizes, that of a launch (emit/launch_sizes.hpp).
+EmulatedRun run_emulated(const std::string& source, const emit::Manifest&, std::vector<Bytes>& storage, const toolchain::Cache&,
                          int workers = 0);
 
 /// Returns the nonzero event counters, with their names.

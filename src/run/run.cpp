@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "emit/launch_sizes.hpp"
 #include "graph/collective.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
@@ -43,14 +44,48 @@ void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& 
     fail("--ir: program {} has {} outputs; graph {} has {}", p.manifest.name, outputs, g.name, g.outputs.size());
 }
 
-/// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
-emit::EmittedProgram program_of(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache,
-                                RunResult& r) {
+/// Returns the program of a graph with sizes that are known at launch, which is for all their values, with the manifest of a launch
+/// with the run's; nullopt, and a note, if kernels need a size as a constant.
+std::optional<emit::EmittedProgram> program_for_all(const graph::KernelGraph& all, const RunOptions& o,
+                                                    const toolchain::Cache& cache, RunResult& r) {
+  if (o.compile.tune > 0) {
+    r.notes.emplace_back("compiled for these sizes alone: tilings are measured for them");
+    return std::nullopt;
+  }
+  try {
+    CompileOptions options = o.compile;
+    kernel::Rejections rejected;
+    options.rejected = &rejected;
+    Compiled made = compile(all, target::find(o.target), std::move(options), cache);
+    r.plan_ms = made.plan_ms;
+    const graph::SizeValues of = graph::values_of(all, o.sizes);
+    std::vector<std::int64_t> values;
+    for (const tile::Size& s : made.program.manifest.sizes) values.push_back(of.at(s.name));
+    made.program.manifest = emit::at_sizes(made.program.manifest, values);
+    return std::move(made.program);
+  } catch (const Rejected& e) {
+    r.notes.push_back(fmt::format("compiled for these sizes alone: {}", kernel::told(e)));
+    return std::nullopt;
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    r.notes.push_back(fmt::format("compiled for these sizes alone: {}", e.what()));
+    return std::nullopt;
+  }
+}
+
+/// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took. `all`: the
+/// graph with the sizes of which `g` has values; null if there are none.
+emit::EmittedProgram program_of(const graph::KernelGraph& g, const graph::KernelGraph* all, const RunOptions& o,
+                                const toolchain::Cache& cache, RunResult& r) {
   if (o.program) {
     require_arguments(g, o.program->program);
     return o.program->program;
   }
   o.compile.say("planning");
+  if (all) {
+    if (std::optional<emit::EmittedProgram> p = program_for_all(*all, o, cache, r)) return *std::move(p);
+  }
   CompileOptions options = o.compile;
   options.rejected = &r.rejected;
   options.watch = [&](const rewrite::Progress& p) {
@@ -227,13 +262,13 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
 }
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
-void fill(graph::KernelGraph g, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
+void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
   declare_constant(g, o.compile.constants);
   if (g.ranks > 1 || graph::has_collectives(g)) return fill_ranks(g, o, cache, r);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::EmittedProgram> program;
   if (o.on != Machine::reference) {
-    program = program_of(g, o, cache, r);
+    program = program_of(g, all, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = toolchain::source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels)
@@ -293,7 +328,8 @@ RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const toolc
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
-    fill(g, o, cache, r);
+    if (g.sizes) r.notes.push_back("at " + text_of(graph::values_of(g, o.sizes)));
+    fill(bound_graph(g, o.sizes), g.sizes ? &g : nullptr, o, cache, r);
   } catch (const Rejected& e) {
     end(Status::failed, kernel::told(e));
     kernel::add(r.rejected, e.what());

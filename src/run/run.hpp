@@ -17,6 +17,7 @@
 #include "run/outputs.hpp"
 #include "run/result.hpp"
 #include "toolchain/cache.hpp"
+#include "run/sized.hpp"
 
 namespace zellige::run {
 
@@ -29,6 +30,7 @@ struct RunOptions {
   Machine on = Machine::emulator;
   std::string target = "sm_80";
   CompileOptions compile{};    // with the seed and the files of the inputs
+  graph::SizeValues sizes{};   // values of sizes that the graph leaves open; others are as bound_graph() says
   std::filesystem::path dump;  // folder for the graph's .npy files and source code; "": none
   Outputs* outputs = nullptr;  // writes the files of `dump`
   Timing time = Timing::off;   // which times to measure; GPU only

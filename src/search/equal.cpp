@@ -17,6 +17,7 @@
 #include "search/real_trials.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
+#include "search/sized_equal.hpp"
 
 namespace zellige::search {
 namespace {
@@ -359,6 +360,11 @@ Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& o
   for (const KernelGraph* g : {&a, &b})
     graph::refuse_collectives(*g, "compare the graph that unsharded() makes of it, as `zellige equal --shard` does");
   const auto start = std::chrono::steady_clock::now();
+  if (a.sizes || b.sizes) {
+    Equality e = equal_sized(a, b, options);
+    e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return e;
+  }
   const std::uint64_t seed =
       options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
   const ComparedGraphs graphs{{a, b, match(a, b)}, options, work(a) + work(b), seed};

@@ -68,7 +68,8 @@ struct Equality {
 /// Returns the values of all inputs as strings, or an empty list if there are more than 4096 values.
 std::vector<Shown> shown(const graph::KernelGraph&, const std::vector<reference::Array>& inputs);
 
-/// Compares two valid graphs, at small sizes and if possible at the given sizes. Throws Error if the graphs
+/// Compares two valid graphs, at small sizes and if possible at the given sizes; graphs with sizes that are known at launch as
+/// equal_sized() does. Throws Error if the graphs
 /// differ in the number or shapes of inputs or outputs.
 Equality equal(const graph::KernelGraph& a, const graph::KernelGraph& b, const EqualOptions& = {});
 

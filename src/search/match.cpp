@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "graph/sized_graph.hpp"
 #include "reference/structure.hpp"
 
 namespace zellige::search {
@@ -48,6 +49,7 @@ class Numbering {
     }
     for (const graph::KernelOp& op : g.ops) {
       Key key = common(op, of);
+      if (g.sizes) expressions(g, static_cast<int>(&op - g.ops.data()), key);
       if (op.block) body(*op.block, key);
       name(op, key, of);
     }
@@ -76,6 +78,17 @@ class Numbering {
     return key;
   }
 
+  /// Appends the attributes of operator number `op` that follow from the graph's sizes to its key, as numbers of their texts.
+  void expressions(const KernelGraph& g, int op, Key& key) {
+    for (const auto& [place, e] : g.sizes->integers) {
+      if (place.index != op || place.of == graph::IntegerPlace::Of::shape ||
+          place.of == graph::IntegerPlace::Of::strides)
+        continue;
+      const auto text = texts_.try_emplace(to_string(e), std::ssize(texts_)).first->second;
+      key.put(std::vector{static_cast<std::int64_t>(place.of), static_cast<std::int64_t>(place.entry), text});
+    }
+  }
+
   /// Assigns numbers to the results of operator `op` and stores them in of[t] for result t. `key` encodes the
   /// operator; results with equal keys get equal numbers.
   template <class Op>
@@ -100,7 +113,7 @@ class Numbering {
     }
   }
 
-  std::map<std::string, std::int64_t> numbers_;
+  std::map<std::string, std::int64_t> numbers_, texts_;
 };
 
 }  // namespace

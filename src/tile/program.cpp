@@ -37,9 +37,29 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
       const Interval along = n.view.along(d, *this);
-      if (along.size() >= 0 && along.axis() >= 0) result[along.axis()] = along.tiles(sizes) * along.run();
+      if (along.counted() && along.axis() >= 0) result[along.axis()] = along.tiles(sizes) * along.run();
     }
   return result;
+}
+
+bool TileProgram::has_sized_loop() const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (const Interval along = n.view.along(d, *this); n.view.iterates(d) && along.size() >= 0)
+        if (along.counted() || along.axis() >= 0) return true;  // all blocks, or those in whose part the size ends
+  return false;
+}
+
+SymbolicNumber TileProgram::iterations(const SizeList& sizes) const {
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (n.view.iterates(d) && n.view.along(d, *this).counted()) return n.view.along(d, *this).iterations(sizes);
+  return loop;
+}
+
+SymbolicNumber TilePrograms::stride(int tensor, int dim) const {
+  const auto found = strides.find(tensor);
+  return found == strides.end() ? tensors[tensor].strides[dim] : found->second[dim];
 }
 
 SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
@@ -47,6 +67,13 @@ SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
     if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0)
       return SymbolicNumber::of(sizes, static_cast<int>(s));
   return tensors[tensor].shape[dim];
+}
+
+graph::KernelTensor TilePrograms::least_aligned(int tensor) const {
+  graph::KernelTensor t = tensors[tensor];
+  if (strides.contains(tensor))
+    for (int d = 0; d < static_cast<int>(t.strides.size()); ++d) t.strides[d] = stride_unit(tensor, d);
+  return t;
 }
 
 Node TilePrograms::access(NodeKind kind, int tensor, TileView view) const {

@@ -70,6 +70,10 @@ struct Node {
   // Map mask: which (i, j) are kept; `dim` is the dimension of i, `key` that of j; others become `scalar`.
   graph::Kept kept;
   int key = 0;
+  // Map mask: the sizes of the program whose largest values kept.tril, kept.triu and kept.length have; -1: constants.
+  int tril_size = -1, triu_size = -1, length_size = -1;
+  int count_size =
+      -1;  // map mul_scalar: `scalar` is 1 / (the largest value of this size times a constant); -1: a constant
   bool carried = false;  // reduce, matmul: also over the loop's iterations
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;
@@ -135,6 +139,10 @@ struct TileProgram {
   std::vector<bool> needed() const;
   /// Returns the extents of the grid, which sizes of the program may decide: `grid` has the largest ones.
   std::vector<SymbolicNumber> grid_of(const SizeList&) const;
+  /// Returns the number of iterations, which a size of the program may decide: `loop` is the largest one.
+  SymbolicNumber iterations(const SizeList&) const;
+  /// Returns whether a size decides the number of iterations. Blocks run at least one.
+  bool has_sized_loop() const;
 };
 
 /// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in TilePrograms::tensors has strides
@@ -154,6 +162,7 @@ struct TilePrograms {
   std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
   SizeList sizes;  // known at launch (lower/sizes.hpp); the numbers elsewhere are for the largest
+  std::map<int, std::vector<SymbolicNumber>> strides;  // by tensor: those that depend on sizes
   std::vector<TileProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
@@ -163,6 +172,14 @@ struct TilePrograms {
   Node access(NodeKind, int tensor, TileView view) const;
   /// Returns the extent of a tensor in device memory along a dimension: a constant, or a size.
   SymbolicNumber extent(int tensor, int dim) const;
+  /// Returns a stride of a tensor, which has strides: a constant, or a number that depends on sizes.
+  SymbolicNumber stride(int tensor, int dim) const;
+  /// Returns the largest number that is known to divide a stride of a tensor for all values of the sizes: the stride, if it is a constant.
+  std::int64_t stride_unit(int tensor, int dim) const {
+    return strides.empty() ? tensors[tensor].strides[dim] : stride(tensor, dim).divisor();
+  }
+  /// Returns the tensor with stride_unit() for strides that depend on sizes: what is aligned there is so for all values.
+  graph::KernelTensor least_aligned(int tensor) const;
   /// Returns the view that `tensor` is; nullptr if it has memory of its own.
   const TensorView* view(int tensor) const {
     const auto found = views.find(tensor);

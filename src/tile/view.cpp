@@ -33,11 +33,14 @@ Value Interval::map(Num tiles) const {
     if (!top()) block.add(mode(ceil_div(blocks_, run() * this->tiles()), 0));
     all.add(block);
   }
-  all.add(mode(iterations_, cut_.tile)), all.add(mode(cut_.tile, 1));
+  const Num iterations = counted() && cut_.loop ? dynamic(iterations_) : fixed(iterations_);
+  all.add(mode_node(iterations, {fixed(iterations_ > 1 ? cut_.tile : 0)})), all.add(mode(cut_.tile, 1));
   return all;
 }
 
 SymbolicNumber Interval::reach(const SizeList& sizes) const {
+  if (size() >= 0 && !counted()) return reach();
+  if (size() >= 0 && axis() < 0) return (cut_.loop ? iterations(sizes) * cut_.tile : cut_.tile) + origin();
   values::Tape tape(1);
   const Num last = algebra::cosize_of(tape, map(size() < 0 ? fixed(tiles()) : values::expression(0)));
   return value_of(tape, last, tiles(sizes)) + origin();
@@ -116,7 +119,7 @@ std::vector<Dimension> dimensions(const TileView& view, const TileProgram& p) {
   for (int d = 0; d < view.rank(); ++d) {
     const Interval along = view.along(d, p);
     all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), along.size(),
-                   view.predicated(d), along.of_part()});
+                   view.cuts[d].multiple, view.cuts[d].all_tiles, view.predicated(d), along.of_part()});
   }
   return all;
 }
@@ -124,6 +127,8 @@ std::vector<Dimension> dimensions(const TileView& view, const TileProgram& p) {
 std::optional<Value> add(TileView& view, const Dimension& d, const TileProgram& p) {
   Cut cut{.axis = d.axis,
           .size = d.size,
+          .multiple = d.multiple,
+          .all_tiles = d.all_tiles,
           .loop = d.iterates,
           .extent = d.end - d.begin,
           .offset = d.begin,

@@ -8,6 +8,7 @@
 //
 // The lowering cuts tensors. Everyone else asks a View or an Interval, and names no Cut (tests/docs/cuts.py).
 #pragma once
+#include <numeric>
 #include <optional>
 #include <vector>
 #include <zellige/layout/algebra/value.hpp>
@@ -28,8 +29,11 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 /// This block's tile starts at offset + (block * (loop ? range : 1) + (loop ? iteration : 0)) * tile, where
 /// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
 struct Cut {
-  int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
-  int size = -1;                  // `extent` is the largest value of this one of TilePrograms::sizes; -1: a constant
+  int axis = -1;              // grid axis 0, 1 or 2; -1: every block starts at 0
+  int size = -1;              // `extent` is the largest value of this one of TilePrograms::sizes; -1: a constant
+  std::int64_t multiple = 1;  // of the size: divides all its values
+  bool all_tiles =
+      false;  // the size decides where the tensor ends, and blocks and iterations are those of the largest value
   std::int64_t div = 1, mod = 0;  // mod 0: no modulo
   bool loop = false;
   std::int64_t tile = 1;    // extent of the tile
@@ -54,8 +58,8 @@ class Interval {
   auto operator<=>(const Interval&) const = default;
 
   /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin(). The number of
-  /// tiles in it is dynamic if a size of the program decides it: the largest one, or `tiles`.
-  Value map() const { return map(size() < 0 ? fixed(tiles()) : dynamic(tiles())); }
+  /// tiles in it, or of iterations, is dynamic if a size of the program decides it: the largest one, or `tiles`.
+  Value map() const { return map(counted() && axis() >= 0 ? dynamic(tiles()) : fixed(tiles())); }
   Value map(Num tiles) const;
   std::int64_t tiles() const;                    // in an iteration; the most
   std::int64_t run() const { return cut_.div; }  // consecutive blocks with the same tile
@@ -89,11 +93,17 @@ class Interval {
 
   // ---- Where a size decides the extent: the same for all its values. Elsewhere they are constants. ----
   int size() const { return cut_.size; }  // index in TilePrograms::sizes; -1: none
+  /// Returns whether the size decides the number of tiles, too, or of iterations.
+  bool counted() const { return cut_.size >= 0 && !cut_.all_tiles; }
   SymbolicNumber end(const SizeList& sizes) const {
     return size() < 0 ? SymbolicNumber(end()) : SymbolicNumber::of(sizes, size()) + origin();
   }
   SymbolicNumber tiles(const SizeList& sizes) const {
-    return size() < 0 ? SymbolicNumber(tiles()) : ceil_div(SymbolicNumber::of(sizes, size()), cut_.tile);
+    return counted() && axis() >= 0 ? ceil_div(SymbolicNumber::of(sizes, size()), cut_.tile) : SymbolicNumber(tiles());
+  }
+  /// Returns the number of iterations that have a tile of the tensor, of a dimension that the loop divides and no axis.
+  SymbolicNumber iterations(const SizeList& sizes) const {
+    return counted() ? ceil_div(SymbolicNumber::of(sizes, size()), cut_.tile) : SymbolicNumber(iterations_);
   }
   SymbolicNumber reach(const SizeList&) const;
 
@@ -121,6 +131,12 @@ class TileView {
   std::int64_t tile(int dim) const { return at(dim).tile; }      // extent of a tile
   std::int64_t origin(int dim) const { return at(dim).offset; }  // where the first tile begins
   std::int64_t end(int dim) const { return at(dim).offset + at(dim).extent; }
+  /// Returns a number that divides all values of the size that decides the extent.
+  std::int64_t multiple(int dim) const { return at(dim).multiple; }
+  /// Returns a number that divides end() for all values of a size.
+  std::int64_t end_unit(int dim) const {
+    return at(dim).size < 0 ? end(dim) : std::gcd(at(dim).multiple, at(dim).offset);
+  }
   int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
   bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
   bool iterates() const;
@@ -131,7 +147,10 @@ class TileView {
   bool predicated(int dim) const { return at(dim).overhang; }
   bool predicated() const;
   /// Returns whether the end may part `count` neighbours in a tile, of which the first is at a multiple of `count`.
-  bool straddles_end(int dim, std::int64_t count) const { return at(dim).overhang && at(dim).extent % count != 0; }
+  bool straddles_end(int dim, std::int64_t count) const {
+    const Cut& cut = at(dim);
+    return cut.overhang && (cut.size < 0 ? cut.extent : cut.multiple) % count != 0;
+  }
   /// Returns the largest number that divides every tile's first coordinate; 0 if all of these are 0.
   std::int64_t alignment(int dim) const;
   /// Returns the number of different tiles that the blocks have in an iteration.
@@ -149,9 +168,11 @@ struct Dimension {
   bool iterates = false;  // each iteration has another tile
   Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
   std::int64_t begin = 0, end = 1;
-  int size = -1;            // that decides `end`, which is the largest; -1: none
-  bool predicated = false;  // a tile may reach beyond `end`
-  bool of_part = false;     // `begin` and `end` contain the program's part_begin
+  int size = -1;              // that decides `end`, which is the largest; -1: none
+  std::int64_t multiple = 1;  // of the size
+  bool all_tiles = false;     // of the largest value of the size
+  bool predicated = false;    // a tile may reach beyond `end`
+  bool of_part = false;       // `begin` and `end` contain the program's part_begin
 };
 
 /// Returns the dimensions of a view of the program.

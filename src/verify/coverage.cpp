@@ -1,11 +1,14 @@
 #include <algorithm>
 
 #include "selection/tile_schedule.hpp"
+#include "tile/open_folds.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
+
+using tile::SymbolicNumber;
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
 void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program) {
@@ -13,8 +16,8 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
   for (int d = 0; d < n.view.rank(); ++d) {
     const Interval along = n.view.along(d, p);
     const std::int64_t origin = n.view.origin(d);
-    const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
-                               extent = program.extent(n.tensor, d);
+    const SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
+                         extent = program.extent(n.tensor, d);
     if (less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
@@ -37,7 +40,7 @@ void check_cluster(const Kernel& kernel, const TilePrograms& program) {
     for (int d = 0; d < n.view.rank(); ++d) {
       if (!n.view.iterates(d)) continue;
       const Interval along = n.view.along(d, p);
-      const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
+      const SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
       if (n.kind == NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
         continue;
       reject(p,
@@ -48,26 +51,94 @@ void check_cluster(const Kernel& kernel, const TilePrograms& program) {
   }
 }
 
-/// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
+/// Throws Rejected unless each sum and maximum over a dimension that ends at a size sees beyond the end what leaves it unchanged.
+void check_folds(const TileProgram& p) {
+  const tile::SizeClasses classes(p);
+  for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i)
+    for (int d = 0; d < p.nodes[i].view.rank(); ++d) {
+      const Interval along = p.nodes[i].view.along(d, p);
+      if (along.size() < 0 || !p.nodes[i].view.predicated(d)) continue;
+      const auto open = tile::open_fold(p, classes, classes.of_view(i, d), along.end());
+      if (open)
+        reject(p,
+               "%{} folds %{} along dimension {}, whose end lies in a tile, and what lies beyond is not {}; a mask is",
+               open->fold, open->value, open->dim, open->neutral);
+    }
+}
+
+/// Throws Rejected if sizes that are known at launch decide a kernel's grid or loop, and the kernel is right for the largest alone.
 void check_sizes(const Kernel& kernel, const TilePrograms& program) {
   const TileProgram& p = kernel.program;
-  const std::vector<tile::SymbolicNumber> grid = p.grid_of(program.sizes);
-  if (std::ranges::all_of(grid, &tile::SymbolicNumber::is_constant)) return;
+  const std::vector<SymbolicNumber> grid = p.grid_of(program.sizes);
+  const SymbolicNumber iterations = p.iterations(program.sizes);
+  if (std::ranges::all_of(grid, &SymbolicNumber::is_constant) && iterations.is_constant()) return check_folds(p);
   if (kernel.blocks > 0)
     reject(p, "a block takes several tiles, of a grid of ({},{},{})", grid[0].text(), grid[1].text(), grid[2].text());
+  if (!iterations.is_constant() && kernel.cluster > 1)
+    reject(p, "{} blocks of a cluster share a loop of {} iterations, which are known at launch", kernel.cluster, iterations.text());
+  if (less_equal(1, iterations) != true || iterations.high() != p.loop)
+    reject(p, "{} iterations, of a loop of {}: 1 to {} are right", iterations.text(), p.loop, p.loop);
   for (const Node& n : p.nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
       const Interval along = n.view.along(d, p);
-      const tile::SymbolicNumber blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
+      const SymbolicNumber blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
       if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
         reject(p, "{} blocks, of a grid with {} along {}", blocks.text(), p.grid[along.axis()], "xyz"[along.axis()]);
-      if (blocks.size() != along.size() ? along.size() >= 0 || along.top() : blocks != tiles * along.run())
+      const bool decides = along.axis() >= 0 && along.counted();
+      if (decides ? !along.top() || blocks != tiles * along.run()
+                  : !blocks.is_constant() && along.axis() >= 0 && along.top())
         reject(p, "{} blocks have the {} tiles of {} along dimension {}", blocks.text(), tiles.text(), n.name, d);
+      if (n.view.iterates(d) &&
+          (along.iterations(program.sizes) != iterations || (along.counted() && along.axis() >= 0)))
+        reject(p, "{} iterations have the {} tiles of {} along dimension {}", iterations.text(),
+               along.iterations(program.sizes).text(), n.name, d);
     }
-  for (const tile::Size& size : program.sizes)
-    for (const auto& [tensor, dim] : size.of)
-      if (const KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
-        reject(p, "{} is not the outermost dimension of {}, whose strides would depend on it", size.name, t.name);
+  check_folds(p);
+}
+
+/// Throws Rejected unless what a view says of the sizes that decide its extents is so.
+void check_multiples(const TileProgram& p, const TilePrograms& program) {
+  for (const Node& n : p.nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (const int size = n.view.along(d, p).size(); size >= 0) {
+        const std::int64_t divisor = SymbolicNumber::of(program.sizes, size).divisor();
+        if (divisor % n.view.multiple(d) != 0)
+          reject(p, "dimension {} of {} is {}, a multiple of {}, and its tiles take {} for granted", d, n.name,
+                 program.sizes[static_cast<std::size_t>(size)].name, divisor, n.view.multiple(d));
+      }
+}
+
+/// Throws Rejected unless the strides of tensors with sizes are those of elements with addresses of their own, for all sizes, and the
+/// integers are those of the largest ones.
+void check_sized_strides(const TileProgram& p, const TilePrograms& program) {
+  tile::ValuesBySize largest;
+  for (const tile::Size& size : program.sizes) largest.push_back(size.high);
+  for (int t = 0; t < static_cast<int>(program.tensors.size()); ++t) {
+    const KernelTensor& tensor = program.tensors[t];
+    const int rank = static_cast<int>(tensor.shape.size());
+    std::vector<int> inner_first;
+    bool sized = program.strides.contains(t);
+    for (int d = 0; d < rank; ++d) {
+      sized = sized || !program.extent(t, d).is_constant();
+      if (tensor.shape[d] > 1) inner_first.push_back(d);
+      if (program.stride(t, d).at(largest) != tensor.strides[d])
+        reject(p, "the stride of {} along dimension {} is {}, and {} for the largest sizes", tensor.name, d,
+               program.stride(t, d).text(), tensor.strides[d]);
+    }
+    const bool written =
+        std::ranges::count(program.inputs, t) == 0 ||
+        std::ranges::any_of(program.tensors, [&](const KernelTensor& other) { return other.memory == t; });
+    if (!sized || !written || program.view(t) != nullptr) continue;
+    std::ranges::stable_sort(inner_first, {}, [&](int d) { return tensor.strides[d]; });
+    SymbolicNumber reach = 1;
+    for (const int d : inner_first) {
+      const SymbolicNumber stride = program.stride(t, d);
+      if (less_equal(reach, stride) != true)
+        reject(p, "the stride of {} along dimension {} is {}, and the dimensions inside it reach {} elements",
+               tensor.name, d, stride.text(), reach.text());
+      reach = reach + (program.extent(t, d) + -1) * stride;
+    }
+  }
 }
 
 /// Returns where the tiles of a store lie: along each dimension of its view and, of rows that are stored where indices say,
@@ -125,7 +196,7 @@ void check_reach(const TileProgram& p, const Node& n, const Intervals& all, cons
     const bool placed =
         i < static_cast<std::size_t>(n.view.rank()) && tile::number_of(n) >= 0 && d == n.dim && n.to == 1;
     if (placed && n.view.tile(d) == 1 && along.axis() < 0) continue;
-    const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
+    const SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
     if (less_equal(end, reach) != true)
       reject(p,
              "the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
@@ -183,7 +254,7 @@ void verify_coverage(const Kernel& k, const TilePrograms& program) {
     check_reach(p, n, all, program);
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);
   }
-  if (!program.sizes.empty()) check_sizes(k, program);
+  if (!program.sizes.empty()) check_multiples(p, program), check_sizes(k, program), check_sized_strides(p, program);
   check_cluster(k, program);
   check_blocks(k);
 }

@@ -55,6 +55,10 @@ class RoleIterations {
         reject(k_, "{} has a loop in a loop over {}; only a loop over tiles has loops in it", agent_.name,
                over ? "iterations" : "slices");
       if (loop->kind == Loop::iterations) check_bounds(list, i), check_ring();
+      if (loop->kind == Loop::prologue && loop->bounded != k_.program.has_sized_loop())
+        reject(k_, "{} fills stages of {} iterations before its loop, {}", agent_.name, loop->trip_count,
+               loop->bounded ? "of as many as a size leaves (bounded), and none does"
+                             : "and a size may leave fewer (bounded)");
       steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
     }
   }
@@ -133,14 +137,17 @@ class RoleIterations {
     const std::optional<kernel::MaskedLoopBounds>& of = k_.loop_bounds;
     const std::int64_t n = k_.iterations_per_block();
     const bool one = loop.trip_count == loop.from + 1 && (loop.from == 0 || loop.from == n) && n > 1;
-    if (loop.bounded != (of.has_value() && !(one && !loop.bounded)))
-      reject(k_, "{} has a loop from {} to {} whose bounds {} on a mask; {}", agent_.name, loop.from, loop.trip_count,
-             loop.bounded ? "depend" : "do not depend",
-             of ? "a mask leaves some blocks fewer iterations" : "no mask lets blocks skip iterations");
+    const bool sized = k_.program.has_sized_loop();
+    if (loop.bounded != ((of || sized) && !(one && !loop.bounded)))
+      reject(k_, "{} has a loop from {} to {} whose bounds {} on a {}; {}", agent_.name, loop.from, loop.trip_count,
+             loop.bounded ? "depend" : "do not depend", sized ? "size" : "mask",
+             sized ? "the number of iterations is known at launch"
+             : of  ? "a mask leaves some blocks fewer iterations"
+                   : "no mask lets blocks skip iterations");
     const Loop* before = at == 0 ? nullptr : as<Loop>(list[at - 1]);
     const bool follows = before && before->kind == Loop::iterations && before->whole;
     const bool trailing = loop.bounded && loop.from == loop.trip_count;
-    if (loop.whole && !(loop.bounded && of->all))
+    if (loop.whole && !(loop.bounded && of && of->all))
       reject(k_, "{} has a loop over iterations without a mask (whole), of which the bounds say nothing", agent_.name);
     if (trailing != follows || (follows && before->trip_count != loop.trip_count) ||
         (loop.whole && (at + 1 == list.size() || !as<Loop>(list[at + 1]))))

@@ -51,6 +51,10 @@ void verify_tensors(const TilePrograms&);
 /// to use every stage twice. docs/explanation/verifier.md has the rules and the proof.
 void verify(const kernel::Kernel&, const target::Target&);
 
+/// Returns a number of iterations such that a longer loop is proved where all shorter ones are: verify() shortens it to one of them that
+/// uses the same stages.
+std::int64_t distinct_trip_counts(const Kernel&);
+
 /// Proves that the steps of each warp role do each work exactly once: a step that is missing leaves a value that is declared and read,
 /// and a step too many adds a product or a partial result twice. The iterations in which a step does its work follow from the loops
 /// around it, from its prefetch distance, and, of an asynchronous product, from the iteration whose stage it reads.

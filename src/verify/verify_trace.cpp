@@ -68,6 +68,7 @@ struct Iteration {
   bool in_loop = false;
   std::int64_t base = 0;   // number of iterations of earlier tiles
   std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
+  bool skips = false;      // a prologue of a bounded loop: copies for iterations that it does not have are left out
   std::int64_t tile = 0;   // of a block that takes several
 };
 
@@ -101,6 +102,7 @@ struct Unroller {
             index = run(loop->body, begin, {.base = t * length, .next = each.next, .tile = t}) - 1;
           continue;
         }
+        each.skips = loop->kind == Loop::prologue && loop->bounded;
         each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
         walk(loop->body, [&](const Step&, const StepPosition&) { ++index; });
         for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at) run(loop->body, begin, each);
@@ -108,6 +110,7 @@ struct Unroller {
         continue;
       }
       // The guard of a step before a loop compares with that loop's trip count: a prologue loads only what it uses.
+      if (in.skips && in.next >= 0 && in.at >= in.next && as<Copy>(step)) continue;
       const int lag = kernel::guard_lag_of(step);
       const std::int64_t bound = in.in_loop ? in.trip_count : lag > 0 ? next_trip_count(steps, k, in.next) : 1;
       if (in.at + lag >= bound && lag > 0) continue;
@@ -137,6 +140,11 @@ struct Unroller {
 };
 
 }  // namespace
+
+std::int64_t distinct_trip_counts(const Kernel& k) {
+  const Shortening shorten = shortening(k);
+  return shorten.minimum + shorten.modulus;
+}
 
 std::vector<std::vector<StepEvent>> unroll(const Kernel& s) {
   const Shortening shorten = shortening(s);

@@ -18,7 +18,7 @@ TEST_F(Transpile, WritesTextAndManifest) {
          path("out/product.cu") + "\n" + path("out/product.manifest.json") + "\n");
   EXPECT_NE(read_whole(path("out/product.cu")).find("#include <zellige/block/tile.hpp>"), std::string::npos);
   const auto manifest = nlohmann::json::parse(read_whole(path("out/product.manifest.json")));
-  EXPECT_EQ(manifest.at("version"), 2);
+  EXPECT_EQ(manifest.at("version"), 3);
   EXPECT_EQ(manifest.at("name"), "product");
   EXPECT_EQ(manifest.at("buffer_size"), 0);
   EXPECT_EQ(manifest.at("tensors").size(), 3u);

@@ -122,7 +122,7 @@ TEST(EmittedNames, OfGraphsCompile) {
   EXPECT_LE(longest.manifest.kernels[0].name.size(), 80u);
 }
 
-const std::regex user_form("[pgsm](_[A-Za-z0-9]|[A-Z]).*");
+const std::regex user_form("[pgsmn](_[A-Za-z0-9]|[A-Z]).*");
 
 /// The rule that all of it rests on: nothing but a user's name has the form of one.
 TEST(EmittedNames, NothingElseHasTheirForm) {
@@ -176,7 +176,7 @@ TEST(EmittedNames, AreUniqueAndRecognisable) {
   EXPECT_EQ(names.shared("+"), "s_t");
   std::set<std::string> seen;
   for (const std::string& name : hard_names())
-    for (const std::string& text : {names.pointer(name), names.global(name), names.shared(name)}) {
+    for (const std::string& text : {names.pointer(name), names.global(name), names.shared(name), names.size(name)}) {
       EXPECT_TRUE(seen.insert(text).second) << text << " of " << name << " is another's too";
       EXPECT_TRUE(std::regex_match(text, user_form)) << text;
       EXPECT_EQ(text.find("__"), std::string::npos) << text;

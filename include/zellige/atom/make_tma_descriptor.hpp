@@ -216,18 +216,22 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
   return map;
 }
 
-/// Caches one descriptor. A call encodes it if it is the first one or if `device_address` differs from that of the
-/// call before. Changes of `t`, or of the current GPU, do not update the cached descriptor.
+/// Caches one descriptor. A call encodes it if it is the first one, or if `device_address` or the extents of `t` differ from
+/// those of the call before. Other changes of `t`, or of the current GPU, do not update the cached descriptor.
 class TmaDescriptorAt {
  public:
   const TmaDescriptor& operator()(const TmaTensor& t, const void* device_address) {
-    if (!address_ || device_address != address_)
-      map_ = make_tma_descriptor(t, device_address), address_ = device_address;
+    bool same = address_ && device_address == address_;
+    for (int d = 0; d < 5; ++d) same = same && extent_[d] == t.extent[d];
+    if (same) return map_;
+    map_ = make_tma_descriptor(t, device_address), address_ = device_address;
+    for (int d = 0; d < 5; ++d) extent_[d] = t.extent[d];
     return map_;
   }
 
  private:
   const void* address_ = nullptr;
+  int64_t extent_[5] = {};
   TmaDescriptor map_{};
 };
 

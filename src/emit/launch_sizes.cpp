@@ -1,0 +1,93 @@
+#include "emit/launch_sizes.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/error.hpp"
+
+namespace zellige::emit {
+namespace {
+
+/// Returns a number of the manifest that is no scalar.
+std::int64_t& number(Manifest& m, const SizedField& f) {
+  const auto tensor = [&]() -> TensorPlace& { return m.tensors[static_cast<std::size_t>(f.of)]; };
+  const auto map = [&]() -> kernel::TensorMap& {
+    return m.kernels[static_cast<std::size_t>(f.of)].maps.at(f.argument);
+  };
+  const auto at = static_cast<std::size_t>(f.at);
+  switch (f.kind) {
+    case SizedField::buffer_size:
+      return m.buffer_size;
+    case SizedField::extent:
+      return tensor().shape[at];
+    case SizedField::stride:
+      return tensor().strides[at];
+    case SizedField::bytes:
+      return tensor().bytes;
+    case SizedField::offset:
+      return tensor().offset;
+    case SizedField::map_extent:
+      return map().extent[at];
+    case SizedField::map_stride:
+      return map().stride[at];
+    default: {
+      graph::Dim3& grid = m.kernels[static_cast<std::size_t>(f.of)].grid;
+      return f.at == 0 ? grid.x : f.at == 1 ? grid.y : grid.z;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> largest(const tile::SizeList& sizes) {
+  std::vector<std::int64_t> all;
+  for (const tile::Size& s : sizes) all.push_back(s.high);
+  return all;
+}
+
+void check_sizes(const Manifest& m, std::span<const std::int64_t> values) {
+  if (values.size() != m.sizes.size())
+    fail("program {}: expected {} size{}, found {}", m.name, m.sizes.size(), m.sizes.size() == 1 ? "" : "s",
+         values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const tile::Size& s = m.sizes[i];
+    if (values[i] < s.low || values[i] > s.high)
+      fail("program {}: expected {} from {} to {}, found {}", m.name, s.name, s.low, s.high, values[i]);
+    if (values[i] % s.multiple != 0)
+      fail("program {}: expected {} to be a multiple of {}, found {}", m.name, s.name, s.multiple, values[i]);
+  }
+  for (const SizeRelation& r : m.relations)
+    if (const std::int64_t left = r.left.at(values), right = r.right.at(values); left != right)
+      fail("program {}: expected {} = {}, found {} and {}", m.name, r.left.text(m.sizes), r.right.text(m.sizes), left,
+           right);
+}
+
+void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_t> values) {
+  check_sizes(of, values);
+  for (const auto& [field, expression] : of.sized) {
+    std::int64_t value = expression.at(values);
+    if (field.kind == SizedField::bytes) value = std::max<std::int64_t>(value, 0);  // a tensor without elements
+    if (value < 0) fail("program {}: {} is {} at these sizes", of.name, expression.text(of.sizes), value);
+    if (field.kind != SizedField::scalar) {
+      number(launch, field) = value;
+    } else {
+      std::string& bytes = launch.kernels[static_cast<std::size_t>(field.of)].constants.at(field.argument);
+      std::memcpy(bytes.data(), &value, bytes.size());  // little-endian
+    }
+  }
+}
+
+Manifest at_sizes(const Manifest& m, std::span<const std::int64_t> values) {
+  Manifest launch = m;
+  set_sizes(launch, m, values);
+  launch.sizes.clear(), launch.relations.clear(), launch.sized.clear();
+  return launch;
+}
+
+std::string bytes_of(std::int64_t value, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::memcpy(text.data(), &value, bytes);
+  return text;
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,193 @@
+#include "run/sized.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "graph/compose.hpp"
+#include "graph/kept.hpp"
+#include "graph/ops.hpp"
+#include "interpret/difference.hpp"
+#include "reference/cut.hpp"
+#include "reference/inputs.hpp"
+#include "tile/at_sizes.hpp"
+
+namespace zellige::run {
+namespace {
+
+using Of = graph::IntegerPlace::Of;
+using graph::OpKind;
+
+/// Returns the place of an integer of a graph as a message names it: "dimension 0 of x", "operator 3 (mask): its tril".
+std::string shown(const graph::KernelGraph& g, const graph::IntegerPlace& p) {
+  if (p.of == Of::shape) return fmt::format("dimension {} of {}", p.entry, g.tensors[p.index].name);
+  if (p.of == Of::strides) return fmt::format("the stride of dimension {} of {}", p.entry, g.tensors[p.index].name);
+  const char* names[] = {"shape", "strides", "sizes", "start", "end", "tril", "triu", "length"};
+  return fmt::format("the {} of operator {} ({})", names[static_cast<int>(p.of)], p.index,
+                     graph::name(g.ops[p.index].kind));
+}
+
+/// Returns the index along dimension j minus that along i of the last elements of a mask, which is 0 on a diagonal that ends there.
+graph::SymbolicExtent diagonal(const graph::KernelOp& op, const graph::SymbolicShape& x) {
+  const auto [i, j] = graph::mask_dims(op.attributes, x.size());
+  return x[j] - x[i];
+}
+
+/// Returns whether the integer at this place may follow from sizes in a plan: extents of inputs, the strides of row-major inputs,
+/// shapes of views, and masks whose diagonal ends at the last elements, as of T queries on P + T keys.
+bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const graph::SymbolicExtent& e,
+                const std::vector<graph::SymbolicShape>& shapes) {
+  if (p.of == Of::shape) return true;
+  if (p.of == Of::strides) return graph::row_major(shapes[p.index])[static_cast<std::size_t>(p.entry)] == e;
+  const graph::KernelOp& op = g.ops[p.index];
+  if (p.of == Of::sizes) return op.kind == OpKind::reshape || op.kind == OpKind::expand;
+  return (p.of == Of::tril || p.of == Of::triu) && e.low() >= 0 && diagonal(op, shapes[op.inputs[0]]) == e;
+}
+
+/// Returns an extent as a number of the sizes of a plan, which lack those with one value.
+tile::SymbolicNumber number_of(const graph::SymbolicExtent& e, const tile::SizeList& list) {
+  return e.as<tile::SymbolicNumber>([&](const graph::NamedSize& s) -> tile::SymbolicNumber {
+    const auto at = std::ranges::find(list, s.name, &tile::Size::name);
+    if (at == list.end()) return s.least();
+    return tile::SymbolicNumber::of(list, static_cast<int>(at - list.begin()));
+  });
+}
+
+/// Returns whether an operator has a constant that follows from sizes in its kernels, or that they could take for one: the divisor of
+/// a mean, or the diagonal of a mask.
+bool has_count(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
+  return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
+    const graph::SymbolicShape& x = shapes[op.inputs[0]];
+    if (op.kind == OpKind::mask) return !diagonal(op, x).constant();
+    const bool sums = op.kind == OpKind::sum || op.kind == OpKind::mean || op.kind == OpKind::reduction ||
+                      op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
+    if (!sums) return false;
+    return std::ranges::any_of(graph::composed_dims(op.kind, op.attributes, graph::Shape(x.size(), 1)),
+                               [&](int d) { return !x[static_cast<std::size_t>(d)].constant(); });
+  });
+}
+
+/// Returns values near the least ones, other ones of each size.
+graph::SizeValues near_least(const graph::KernelGraph& g, std::int64_t steps) {
+  graph::SizeValues values;
+  for (const graph::NamedSize& s : graph::sizes_of(g)) {
+    values[s.name] = std::min(s.greatest(), s.least() + steps * s.multiple);
+    if (steps > 0) ++steps;
+  }
+  return values;
+}
+
+using SizeNames = std::set<std::string>;
+
+SizeNames names_in(const graph::SymbolicExtent& e) {
+  SizeNames names;
+  for (const graph::NamedSize* s : e.sizes())
+    if (s->least() < s->greatest()) names.insert(s->name);
+  return names;
+}
+
+SizeNames common(const SizeNames& a, const SizeNames& b) {
+  SizeNames both;
+  std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
+  return both;
+}
+
+/// Throws Error if an operator sums over a dimension with a size what is relative to a sum over it, as a variance does: kernels that
+/// do both in one pass have the number of elements of a block's part as a constant.
+void refuse_centred(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
+  std::vector<SizeNames> summed(g.tensors.size()), relative(g.tensors.size()), in_shape(g.tensors.size());
+  for (std::size_t t = 0; t < shapes.size(); ++t)
+    for (const graph::SymbolicExtent& e : shapes[t]) in_shape[t].merge(names_in(e));
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const graph::KernelOp& op = g.ops[i];
+    const int x = op.inputs[0];
+    SizeNames along, sums, away;
+    if (graph::reduces(op.kind) || graph::is_composed(op.kind) || op.kind == OpKind::reduction)
+      for (int d : graph::composed_dims(op.kind, op.attributes, g.tensors[x].shape))
+        along.merge(names_in(shapes[x][static_cast<std::size_t>(d)]));
+    if (const SizeNames found = common(along, relative[x]); !found.empty())
+      fail(
+          "graph {}: {} is a dimension of {}, and operator {} ({}) needs it as a constant: it reduces what is relative "
+          "to a sum "
+          "along it",
+          g.name, *found.begin(), g.tensors[x].name, i, graph::name(op.kind));
+    if (op.kind == OpKind::sum || op.kind == OpKind::reduction) sums = along;
+    for (int t : op.inputs)
+      sums.insert(summed[t].begin(), summed[t].end()), away.insert(relative[t].begin(), relative[t].end());
+    if (op.kind == OpKind::add || op.kind == OpKind::sub)
+      for (int whole : op.inputs)
+        for (int t : op.inputs) away.merge(common(in_shape[whole], summed[t]));
+    for (int t : op.outputs) summed[t] = sums, relative[t] = away;
+  }
+}
+
+}  // namespace
+
+graph::KernelGraph bound_graph(const graph::KernelGraph& g, const graph::SizeValues& given) {
+  return graph::at(g, graph::values_of(g, given));
+}
+
+std::string text_of(const graph::SizeValues& values) {
+  std::string text;
+  for (const auto& [name, value] : values) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  return text;
+}
+
+tile::SizeList plan_sizes(const graph::KernelGraph& g) {
+  const std::vector<graph::SymbolicShape> shapes = graph::extents(g);
+  tile::SizeList list;
+  for (const graph::NamedSize& s : graph::sizes_of(g))
+    if (s.least() < s.greatest())
+      list.push_back({.name = s.name, .low = s.least(), .high = s.greatest(), .multiple = s.multiple});
+  if (list.empty()) return list;
+  for (const auto& [place, e] : g.sizes->integers) {
+    if (e.constant()) continue;
+    if (!may_follow(g, place, e, shapes))
+      fail("graph {}: {} is {}, and kernels need it as a constant", g.name, shown(g, place), e);
+    if (place.of == Of::shape && e.size())
+      std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
+  }
+  for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
+    if (place.of == Of::shape && !e.size() && !e.constant())
+      list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
+  refuse_centred(g, shapes);
+  for (const tile::Size& s : list)
+    if (s.of.empty() && !s.computed)
+      fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
+  return list;
+}
+
+void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
+  constexpr double quick = 2e8, longest = 2e9;  // operations
+  const bool needed = has_count(g, graph::extents(g));
+  for (const std::int64_t steps : {0, 2}) {
+    const graph::SizeValues values = near_least(g, steps);
+    const graph::KernelGraph constants = graph::at(g, values);
+    if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
+      if (!needed) return;
+      fail(
+          "graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that "
+          "its kernels "
+          "are tried there, found {:.2g}",
+          g.name, longest, text_of(values), work);
+    }
+    tile::ValuesBySize of;
+    for (const tile::Size& s : program.sizes)
+      if (!s.computed) of.push_back(values.at(s.name));
+    const tile::TilePrograms at = tile::at_sizes(program, of);
+    const reference::RandomInputs inputs = reference::random_inputs(constants, 1, {});
+    if (const auto difference = interpret::difference(at, constants, inputs.arrays))
+      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}",
+           g.name, text_of(values), difference->text(at));
+  }
+}
+
+tile::SizeList moved(tile::SizeList sizes, const std::vector<int>& inputs, const std::vector<int>& other_inputs) {
+  for (tile::Size& s : sizes)
+    for (auto& [tensor, dim] : s.of)
+      if (const auto at = std::ranges::find(inputs, tensor); at != inputs.end())
+        tensor = other_inputs.at(static_cast<std::size_t>(at - inputs.begin()));
+  return sizes;
+}
+
+}  // namespace zellige::run

@@ -1,0 +1,120 @@
+// Graphs with sizes as commands take them (run/sized.hpp): what a plan for all values needs as a constant is refused.
+#include "run/sized.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "graph/builder.hpp"
+#include "run/compile.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::Builder, graph::SymbolicExtent, graph::TensorHandle;
+using Body = std::function<TensorHandle(Builder&, SymbolicExtent, TensorHandle)>;
+
+template <class Work>
+std::string message(const Work& work) {
+  const auto error = refused(work);
+  return error ? error->what() : "no error";
+}
+
+/// A graph of x(T, 128) with T from 5 to 64, a multiple of 4.
+graph::KernelGraph sized(const Body& body) {
+  Builder b("g");
+  const SymbolicExtent T = b.size({.name = "T", .min = 5, .max = 67, .multiple = 4});
+  b.output(body(b, T, b.input("x", {T, 128})), "y");
+  return b.build();
+}
+
+TEST(SizedPlan, HasTheInputsDimensions) {
+  const tile::SizeList list = plan_sizes(sized([](Builder& b, SymbolicExtent T, TensorHandle x) {
+    return x + b.input("z", {1, T, 128});
+  }));
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0].name, "T");
+  EXPECT_EQ(list[0].low, 8);
+  EXPECT_EQ(list[0].high, 64);
+  EXPECT_EQ(list[0].multiple, 4);
+  EXPECT_EQ(list[0].of, (std::vector<std::pair<int, int>>{{0, 0}, {1, 1}}));
+  EXPECT_EQ(moved(list, {0, 1}, {7, 3})[0].of, (std::vector<std::pair<int, int>>{{7, 0}, {3, 1}}));
+}
+
+TEST(SizedPlan, OneValueIsNoSize) {
+  const graph::KernelGraph g = narrowed(sized([](Builder&, SymbolicExtent, TensorHandle x) { return exp(x); }),
+                                        {{.name = "T", .min = 8, .max = 8, .multiple = 4}});
+  EXPECT_TRUE(plan_sizes(g).empty());
+  EXPECT_EQ(compile(g, target::find("sm_80"), {}).program.manifest.tensors[0].shape, (graph::Shape{8, 128}));
+}
+
+TEST(SizedPlan, WhatKernelsNeedAsAConstantIsRefused) {
+  using H = TensorHandle;
+  using E = SymbolicExtent;
+  const auto of = [](const Body& body) { return message([&] { plan_sizes(sized(body)); }); };
+  EXPECT_EQ(of([](Builder&, E, H x) { return softmax(x, 1); }), "no error");
+  EXPECT_EQ(of([](Builder& b, E T, H x) { return concat(x, b.input("z", {T * 2, 128}), 0); }), "no error");
+  EXPECT_EQ(of([](Builder&, E, H x) { return mean(x, 0, true); }), "no error");
+  EXPECT_EQ(of([](Builder&, E T, H x) { return slice(x, 0, 1, T - 2); }),
+            "graph g: the end of operator 0 (slice) is T - 2, and kernels need it as a constant");
+  EXPECT_EQ(of([](Builder&, E T, H x) { return sized_mask(x, {.length = T}); }),
+            "graph g: the length of operator 0 (mask) is T, and kernels need it as a constant");
+  EXPECT_EQ(of([](Builder&, E T, H x) { return sized_mask(x, {.tril = 128 - T}); }), "no error");
+  EXPECT_EQ(of([](Builder&, E T, H x) { return sized_mask(x, {.tril = T}); }),
+            "graph g: the tril of operator 0 (mask) is T, and kernels need it as a constant");
+  EXPECT_EQ(of([](Builder& b, E T, H x) {
+              return x + b.input("z", {T, 128}, graph::DType::f16, {1, T});
+            }),
+            "graph g: the stride of dimension 1 of z is T, and kernels need it as a constant");
+  EXPECT_EQ(of([](Builder&, E, H x) { return sum(square(x - sum(x, 0, true) / 8.0), 0, true); }),
+            "graph g: T is a dimension of t4, and operator 4 (sum) needs it as a constant: it reduces what is relative "
+            "to a sum along "
+            "it");
+  EXPECT_EQ(of([](Builder&, E, H x) { return sum(square(x - sum(x, 1, true) / 8.0), 1, true); }), "no error");
+  EXPECT_EQ(of([](Builder&, E, H x) { return x - sum(x, 0, true); }), "no error");
+  EXPECT_EQ(message([] {
+              Builder b("g");
+              b.size({.name = "S", .max = 64});
+              b.output(exp(b.input("x", {8, 128})), "y");
+              plan_sizes(b.build());
+            }),
+            "graph g: expected size S to be a dimension of an input, found none");
+}
+
+/// Returns the message of planning a graph for all values of its sizes, up to the proof; "planned" if there is none.
+std::string planned_message(const graph::KernelGraph& g) {
+  std::string text = "planned";
+  const auto error = refused([&] {
+    kernel::Rejections rejected;
+    PassState s{.graph = g, .target = &target::find("sm_80"), .options = {.fuse = true, .rejected = &rejected}};
+    s = run_passes(passes().first(8), std::move(s));
+    if (s.plan.program.sizes.empty()) text = "planned without sizes";
+  });
+  return error ? error->what() : text;
+}
+
+TEST(SizedPlan, TheWholeRoadKeepsTheSizes) {
+  using H = TensorHandle;
+  using E = SymbolicExtent;
+  const auto of = [](const Body& body) { return planned_message(sized(body)); };
+  EXPECT_EQ(of([](Builder& b, E, H x) { return silu(matmul(x, b.input("w", {128, 256}))); }), "planned");
+  EXPECT_EQ(of([](Builder&, E, H x) { return rms_norm(x, 1e-5); }), "planned");
+  EXPECT_EQ(of([](Builder&, E, H x) { return mean(x, 0, true); }), "planned");
+  EXPECT_EQ(of([](Builder&, E T, H x) {
+              return matmul(softmax(sized_mask(matmul(x, permute(x, {1, 0})), {.tril = T - T}), 1), x);
+            }),
+            "planned");
+}
+
+TEST(SizedPlan, AConstantThatLooksLikeASizeIsNoSize) {
+  // The divisor is 64 for all values, which is also the greatest value of T.
+  const std::string found =
+      planned_message(sized([](Builder&, SymbolicExtent, TensorHandle x) { return sum(x, 0, true) / 64.0; }));
+  EXPECT_TRUE(found.starts_with(
+      "graph g: what its kernels compute at T = 8 is not what the graph does, so they need a size as a "
+      "constant: "))
+      << found;
+}
+
+}  // namespace
+}  // namespace zellige::run
