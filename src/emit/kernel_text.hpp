@@ -95,6 +95,7 @@ class KernelText {
   bool started(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
+  void declare_trips();
   void sized(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
   void work(kernel::StepSpan);  // in order; steps that share a layout become one loop nest

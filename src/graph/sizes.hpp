@@ -53,6 +53,17 @@ class SymbolicExtent {
   std::int64_t high() const { return bound(false); }
   /// Returns the value at the greatest values of its sizes, for which a graph is planned.
   std::int64_t planned() const;
+  /// Returns what it is where `of(name)` is each size, as a Number of any type with + and *.
+  template <class Number, class Of>
+  Number as(const Of& of) const {
+    Number all = 0;
+    for (const auto& [sizes, factor] : terms_) {
+      Number one = factor;
+      for (const auto& s : sizes) one = one * of(*s);
+      all = all + one;
+    }
+    return all;
+  }
   /// Returns whether `divisor` divides all factors of its terms.
   bool divides_into(std::int64_t divisor) const;
   /// Returns the size that it is, if it is one; else nullptr.

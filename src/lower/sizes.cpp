@@ -83,7 +83,8 @@ class SizesOfProgram {
     const SizedLayout base = layout_of(view.base), seen = layout_of(tensor);
     const std::string what =
         fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, p_.tensors[tensor].name);
-    if (!has_sizes(down ? base : seen)) return {};
+    const bool part = std::ranges::any_of(view.starts, [](std::int64_t start) { return start != 0; });
+    if (!has_sizes(down ? base : seen) || (!down && part)) return {};
     return down ? dimensions_in(base, seen, p_.sizes, what) : dimensions_in(seen, base, p_.sizes, what);
   }
 
@@ -95,7 +96,8 @@ class SizesOfProgram {
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       const SymbolicNumber extent = product_of(dims[d].extent);
       if (dims[d].of < 0 || extent.is_constant()) continue;
-      if (view.starts[d] != 0) fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
+      if (down && view.starts[d] != 0)
+        fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
       if (down && view.shape[d] != p_.tensors[tensor].shape[d])
         fail("{}, and dimension {}, which is {}, is repeated", what, d, extent.text());
       give(down ? tensor : view.base, d, dims[d].extent, what);

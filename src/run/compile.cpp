@@ -246,12 +246,17 @@ const Pass& pass_named(std::string_view name) {
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<Cache>& cache) {
   const std::string name = s.graph.name;
-  if (s.graph.sizes) s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;
+  std::optional<graph::KernelGraph> sized;
+  if (s.graph.sizes) {
+    sized = s.graph;
+    s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;
+  }
   try {
     for (const Pass& pass : some) {
       const auto start = SteadyClock::now();
       s = pass.run(std::move(s), cache);
       if (pass.name != "tune") s.plan_ms += ms_since(start);
+      if (sized && pass.name == "prove" && !s.plan.program.sizes.empty()) try_sizes(plan::planned(s.plan), *sized);
       if (s.options.after) s.options.after(pass, s);
     }
   } catch (const std::bad_alloc&) {

@@ -5,7 +5,12 @@
 #include <set>
 
 #include "graph/compose.hpp"
+#include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "interpret/difference.hpp"
+#include "reference/cut.hpp"
+#include "reference/inputs.hpp"
+#include "tile/at_sizes.hpp"
 
 namespace zellige::run {
 namespace {
@@ -22,27 +27,54 @@ std::string shown(const graph::KernelGraph& g, const graph::IntegerPlace& p) {
                      graph::name(g.ops[p.index].kind));
 }
 
-/// Returns whether the integer at this place may follow from sizes in a plan: a name as an input's extent, the strides of row-major
-/// inputs, and shapes of views.
-bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const graph::SymbolicExtent& e,
-                const std::vector<graph::SymbolicShape>& shapes) {
-  if (p.of == Of::shape) return e.size() != nullptr;
-  if (p.of == Of::strides) return graph::row_major(shapes[p.index])[static_cast<std::size_t>(p.entry)] == e;
-  const OpKind kind = p.of == Of::sizes ? g.ops[p.index].kind : OpKind::custom;
-  return kind == OpKind::reshape || kind == OpKind::expand;
+/// Returns the index along dimension j minus that along i of the last elements of a mask, which is 0 on a diagonal that ends there.
+graph::SymbolicExtent diagonal(const graph::KernelOp& op, const graph::SymbolicShape& x) {
+  const auto [i, j] = graph::mask_dims(op.attributes, x.size());
+  return x[j] - x[i];
 }
 
-/// Throws Error if an operator divides by an extent that follows from a size, as means do: kernels multiply by a constant.
-void refuse_means(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
-  for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const graph::KernelOp& op = g.ops[i];
-    if (op.kind != OpKind::mean && op.kind != OpKind::rms_norm && op.kind != OpKind::layer_norm) continue;
-    const graph::KernelTensor& x = g.tensors[op.inputs[0]];
-    for (int d : graph::composed_dims(op.kind, op.attributes, x.shape))
-      if (const graph::SymbolicExtent& e = shapes[op.inputs[0]][static_cast<std::size_t>(d)]; !e.constant())
-        fail("graph {}: {} is dimension {} of {}, and operator {} ({}) needs it as a constant: it divides by it",
-             g.name, e, d, x.name, i, graph::name(op.kind));
+/// Returns whether the integer at this place may follow from sizes in a plan: extents of inputs, the strides of row-major inputs,
+/// shapes of views, and masks whose diagonal ends at the last elements, as of T queries on P + T keys.
+bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const graph::SymbolicExtent& e,
+                const std::vector<graph::SymbolicShape>& shapes) {
+  if (p.of == Of::shape) return true;
+  if (p.of == Of::strides) return graph::row_major(shapes[p.index])[static_cast<std::size_t>(p.entry)] == e;
+  const graph::KernelOp& op = g.ops[p.index];
+  if (p.of == Of::sizes) return op.kind == OpKind::reshape || op.kind == OpKind::expand;
+  return (p.of == Of::tril || p.of == Of::triu) && e.low() >= 0 && diagonal(op, shapes[op.inputs[0]]) == e;
+}
+
+/// Returns an extent as a number of the sizes of a plan, which lack those with one value.
+tile::SymbolicNumber number_of(const graph::SymbolicExtent& e, const tile::SizeList& list) {
+  return e.as<tile::SymbolicNumber>([&](const graph::NamedSize& s) -> tile::SymbolicNumber {
+    const auto at = std::ranges::find(list, s.name, &tile::Size::name);
+    if (at == list.end()) return s.least();
+    return tile::SymbolicNumber::of(list, static_cast<int>(at - list.begin()));
+  });
+}
+
+/// Returns whether an operator has a constant that follows from sizes in its kernels, or that they could take for one: the divisor of
+/// a mean, or the diagonal of a mask.
+bool has_count(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
+  return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
+    const graph::SymbolicShape& x = shapes[op.inputs[0]];
+    if (op.kind == OpKind::mask) return !diagonal(op, x).constant();
+    const bool sums = op.kind == OpKind::sum || op.kind == OpKind::mean || op.kind == OpKind::reduction ||
+                      op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
+    if (!sums) return false;
+    return std::ranges::any_of(graph::composed_dims(op.kind, op.attributes, graph::Shape(x.size(), 1)),
+                               [&](int d) { return !x[static_cast<std::size_t>(d)].constant(); });
+  });
+}
+
+/// Returns values near the least ones, other ones of each size.
+graph::SizeValues near_least(const graph::KernelGraph& g, std::int64_t steps) {
+  graph::SizeValues values;
+  for (const graph::NamedSize& s : graph::sizes_of(g)) {
+    values[s.name] = std::min(s.greatest(), s.least() + steps * s.multiple);
+    if (steps > 0) ++steps;
   }
+  return values;
 }
 
 using Names = std::set<std::string>;
@@ -111,16 +143,40 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
   for (const auto& [place, e] : g.sizes->integers) {
     if (e.constant()) continue;
     if (!may_follow(g, place, e, shapes))
-      fail("graph {}: {} is {}, and kernels need it as a constant or as the name of a size", g.name, shown(g, place),
-           e);
-    if (place.of == Of::shape)
+      fail("graph {}: {} is {}, and kernels need it as a constant", g.name, shown(g, place), e);
+    if (place.of == Of::shape && e.size())
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
-  refuse_means(g, shapes);
+  for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
+    if (place.of == Of::shape && !e.size() && !e.constant())
+      list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
-    if (s.of.empty()) fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
+    if (s.of.empty() && !s.computed) fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
   return list;
+}
+
+void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
+  constexpr double quick = 2e8, longest = 2e9;  // operations
+  const bool needed = has_count(g, graph::extents(g));
+  for (const std::int64_t steps : {0, 2}) {
+    const graph::SizeValues values = near_least(g, steps);
+    const graph::KernelGraph constants = graph::at(g, values);
+    if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
+      if (!needed) return;
+      fail("graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that its kernels "
+           "are tried there, found {:.2g}",
+           g.name, longest, text_of(values), work);
+    }
+    tile::SizeValues of;
+    for (const tile::Size& s : program.sizes)
+      if (!s.computed) of.push_back(values.at(s.name));
+    const tile::TilePrograms at = tile::at_sizes(program, of);
+    const reference::RandomInputs inputs = reference::random_inputs(constants, 1, {});
+    if (const auto difference = interpret::difference(at, constants, inputs.arrays))
+      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}", g.name,
+           text_of(values), difference->text(at));
+  }
 }
 
 tile::SizeList moved(tile::SizeList sizes, const std::vector<int>& inputs, const std::vector<int>& other_inputs) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "graph/sized_graph.hpp"
-#include "tile/number.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::run {
 
@@ -19,6 +19,11 @@ std::string text_of(const graph::SizeValues&);
 /// Returns the sizes of a plan for all values, with the inputs' dimensions that they are. Throws Error if kernels need as a constant
 /// what follows from a size: one sentence with the size, the dimension or attribute, and who needs it.
 tile::SizeList plan_sizes(const graph::KernelGraph&);
+
+/// Tries a program with sizes, which was planned for a graph, at values near the least ones: interprets its tile programs, and compares
+/// them with the graph. Throws Error if they differ: then a constant of a kernel follows from a size. Large graphs are tried only if
+/// they have means or masks along a size.
+void try_sizes(const tile::TilePrograms&, const graph::KernelGraph&);
 
 /// Returns the sizes with the dimensions of another graph's inputs, which are the same ones in the same order.
 tile::SizeList moved(tile::SizeList, const std::vector<int>& inputs, const std::vector<int>& other_inputs);
