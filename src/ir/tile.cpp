@@ -27,6 +27,7 @@ std::size_t dimension(Io& io, tile::Dimension& d) {
              "tiles end at a constant or at a size");
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
+  io.fact("room", d.room, std::int64_t{0});
   return map;
 }
 
