@@ -173,14 +173,33 @@ def current_stream(like, device: int):
     return None
 
 
+def padding_of(info):
+    """Returns the dimension in which the lines of an output have padding that the program may write, and the shape with
+    the padding behind the last line. Without such padding returns None and the shape."""
+    elements = 1 + sum((n - 1) * s for n, s in zip(info.shape, info.strides)) if all(info.shape) else 0
+    room = info.bytes // dtypes.itemsize(info.dtype) - elements
+    if room <= 0:
+        return None, tuple(info.shape)
+    line = next(d for d, (n, s) in enumerate(zip(info.shape, info.strides)) if s == 1 and n > 1)
+    return line, tuple(n + room * (d == line) for d, n in enumerate(info.shape))
+
+
+def empty_strided(info, strides, device):
+    """Returns a new, uninitialised torch tensor with the dtype and shape of an output, and the padding that the program
+    may write behind it."""
+    import torch
+
+    line, shape = padding_of(info)
+    made = torch.empty_strided(shape, strides, dtype=dtypes.torch_dtype(info.dtype), device=device)
+    return made if line is None else made.narrow(line, 0, info.shape[line])
+
+
 def empty_like(like, info):
     """Returns a new, uninitialised array of the framework and device of `like`, with the dtype, shape and strides of
     `info`, a program's output. Raises Error if arrays of that framework cannot be allocated here."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch" or hasattr(like, "new_empty_strided"):
-        import torch
-
-        return torch.empty_strided(info.shape, info.strides, dtype=dtypes.torch_dtype(info.dtype), device=like.device)
+        return empty_strided(info, info.strides, like.device)
     if is_numpy(like):
         import numpy as module
     elif framework == "cupy":

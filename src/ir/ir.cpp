@@ -95,7 +95,7 @@ void verify(const File& f, const std::string& file) {
 }
 
 emit::EmittedProgram emit(File f) {
-  f.plan.device = plan::place_tensors(f.plan.program);
+  f.plan.device = plan::place_tensors(f.plan.program, f.plan.kernels);
   return emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
 }
 

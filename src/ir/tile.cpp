@@ -30,6 +30,7 @@ std::size_t dimension(Io& io, tile::Dimension& d) {
   io.flag("all_tiles", d.all_tiles);
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
+  io.fact("room", d.room, std::int64_t{0});
   return map;
 }
 

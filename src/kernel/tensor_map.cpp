@@ -30,7 +30,8 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
                        only ? unit : span_bytes);
-  if (const std::int64_t end = n.view.end_unit(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
+  if (const std::int64_t end = n.view.end_unit(inner) * size, last = tile::ceil_div(end, unit) * unit;
+      n.kind == tile::NodeKind::store && last > end + n.view.room(inner) * size)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);
   if (tile::number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {

@@ -58,6 +58,8 @@ class Lowering {
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
       program_.name = program_.name.empty() ? "g" : "g_" + program_.name;
     program_.tensors = graph_.tensors;
+    for (std::size_t t = 0; t < graph_.tensors.size(); ++t)
+      if (graph_.tensors[t].strides.empty()) program_.open.insert(static_cast<int>(t));
     program_.inputs = graph_.inputs;
     program_.outputs = graph_.outputs;
     std::set<std::string> taken;

@@ -60,7 +60,7 @@ bool place_buffers(kernel::Kernel& plan, const target::Target& target) {
   return plan.shared_bytes <= target.shared_per_block;
 }
 
-DevicePlacement place_tensors(const tile::TilePrograms& program) {
+DevicePlacement place_tensors(const tile::TilePrograms& program, const std::vector<kernel::Kernel>& kernels) {
   // Small, because each candidate tiling of a program needs a placement.
   constexpr std::int64_t effort = 20'000;
   const int n = static_cast<int>(program.tensors.size());
@@ -69,7 +69,8 @@ DevicePlacement place_tensors(const tile::TilePrograms& program) {
   std::vector<int> which;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
-  std::int64_t launch = -1;  // the kernels of one launch run at the same time
+  std::vector<std::int64_t> room(n, 0);  // elements of padding behind the last line, which stores may change
+  std::int64_t launch = -1;              // the kernels of one launch run at the same time
   for (const tile::TileProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;
     for (const tile::Node& node : kernel.nodes) {
@@ -78,6 +79,10 @@ DevicePlacement place_tensors(const tile::TilePrograms& program) {
       life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
   }
+  for (const kernel::Kernel& kernel : kernels)
+    for (const tile::Node& node : kernel.program.nodes)
+      for (int d = 0; node.kind == tile::NodeKind::store && d < node.view.rank(); ++d)
+        room[program.memory_of(node.tensor)] = std::max(room[program.memory_of(node.tensor)], node.view.room(d));
   // By tensor: true for inputs and outputs, whose memory the caller passes, so that they are not in the workspace.
   std::vector<bool> callers(n, false);
   for (const auto* list : {&program.inputs, &program.outputs})
@@ -86,7 +91,7 @@ DevicePlacement place_tensors(const tile::TilePrograms& program) {
     const auto& tensor = program.tensors[t];
     if (program.views.count(t)) continue;
     if (used[t].begin == never && !callers[t]) continue;  // no kernel accesses it
-    result.bytes[t] = graph::bytes_of(graph::span(tensor.shape, tensor.strides), tensor.dtype);
+    result.bytes[t] = graph::bytes_of(graph::span(tensor.shape, tensor.strides) + room[t], tensor.dtype);
     if (callers[t]) continue;
     Lifetime life = used[t];
     life.size = result.bytes[t];

@@ -23,6 +23,6 @@ struct DevicePlacement {
 };
 /// Returns the placement of a program's intermediate tensors in the workspace, at offsets that are
 /// multiples of 256 bytes. Tensors that are used in the same launch never overlap.
-DevicePlacement place_tensors(const tile::TilePrograms&);
+DevicePlacement place_tensors(const tile::TilePrograms&, const std::vector<kernel::Kernel>&);
 
 }  // namespace zellige::plan

@@ -50,7 +50,7 @@ Plan scheduled(Selected s, const target::Target& target, const std::vector<Block
     let_next_start(plan.kernels.back(), plan.program, target);
     bound_registers(plan.kernels.back(), target);
   }
-  plan.device = place_tensors(plan.program);
+  plan.device = place_tensors(plan.program, plan.kernels);
   return plan;
 }
 

@@ -76,6 +76,21 @@ graph::KernelTensor TilePrograms::least_aligned(int tensor) const {
   return t;
 }
 
+std::int64_t TilePrograms::line_padding(int tensor, int dim) const {
+  const graph::KernelTensor &seen = tensors[tensor], &memory = tensors[memory_of(tensor)];
+  if (std::ranges::count(inputs, memory_of(tensor)) > 0 || memory.memory >= 0) return 0;
+  std::int64_t line = 0, next = 0;  // extent of the contiguous dimension; least stride of the others
+  for (std::size_t d = 0; d < memory.shape.size(); ++d) {
+    if (memory.shape[d] == 1) continue;
+    if (memory.strides[d] == 1)
+      line = memory.shape[d];
+    else
+      next = next == 0 ? memory.strides[d] : std::min(next, memory.strides[d]);
+  }
+  const bool whole = seen.shape[dim] == line && seen.strides[dim] == 1 && starts(tensor)[dim] == 0;
+  return whole && line > 1 ? std::max<std::int64_t>(next - line, 0) : 0;
+}
+
 Node TilePrograms::access(NodeKind kind, int tensor, TileView view) const {
   Node n;
   n.kind = kind, n.tensor = tensor;

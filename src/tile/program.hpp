@@ -7,6 +7,7 @@
 // a matmul's operands, have the storage type (such as f16). Everything else is float32 or an integer.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,6 +166,7 @@ struct TilePrograms {
   std::map<int, std::vector<SymbolicNumber>> strides;  // by tensor: those that depend on sizes
   std::vector<TileProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
+  std::set<int> open;               // tensors of the graph whose strides the planner chooses
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
   retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
@@ -185,6 +187,10 @@ struct TilePrograms {
     const auto found = views.find(tensor);
     return found == views.end() ? nullptr : &found->second;
   }
+  /// Returns the number of elements behind each line of the tensor's memory that belong to no element of it: the room that
+  /// a store to all of a line has along dimension `dim`. It is 0 in memory of inputs, where the tensor is a view of parts of
+  /// lines, and along other dimensions than the contiguous one.
+  std::int64_t line_padding(int tensor, int dim) const;
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const { return view(tensor) ? view(tensor)->base : tensor; }
   /// Returns the tensor whose value the users of `tensor` read: `tensor` itself unless it is a view.

@@ -119,7 +119,7 @@ std::vector<Dimension> dimensions(const TileView& view, const TileProgram& p) {
   for (int d = 0; d < view.rank(); ++d) {
     const Interval along = view.along(d, p);
     all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), along.size(),
-                   view.cuts[d].multiple, view.cuts[d].all_tiles, view.predicated(d), along.of_part()});
+                   view.cuts[d].multiple, view.cuts[d].all_tiles, view.predicated(d), along.of_part(), view.room(d)});
   }
   return all;
 }
@@ -132,6 +132,7 @@ std::optional<Value> add(TileView& view, const Dimension& d, const TileProgram& 
           .loop = d.iterates,
           .extent = d.end - d.begin,
           .offset = d.begin,
+          .room = d.room,
           .overhang = d.predicated,
           .of_part = d.of_part};
   if (d.map.is_layout() && d.map.rank() == 3) {

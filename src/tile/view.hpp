@@ -39,6 +39,7 @@ struct Cut {
   std::int64_t tile = 1;    // extent of the tile
   std::int64_t extent = 1;  // of the tensor, counted from `offset`; beyond it nothing is read or written
   std::int64_t offset = 0;
+  std::int64_t room = 0;  // elements beyond the extent that are padding of a line, which a store may change
   bool overhang = false;  // the last tile may be partial
   bool of_part = false;   // `offset` is relative to the program's part_begin
   auto operator<=>(const Cut&) const = default;
@@ -146,10 +147,15 @@ class TileView {
   /// Returns whether a tile may reach beyond the tensor, so that accesses need a bounds check.
   bool predicated(int dim) const { return at(dim).overhang; }
   bool predicated() const;
-  /// Returns whether the end may part `count` neighbours in a tile, of which the first is at a multiple of `count`.
+  /// Returns the number of elements beyond the tensor's end that a store may change, as they are padding of its lines.
+  std::int64_t room(int dim) const { return at(dim).room; }
+  void give_room(int dim, std::int64_t elements) { cuts[static_cast<std::size_t>(dim)].room = elements; }
+  /// Returns whether the end, or that of the padding, may part `count` neighbours in a tile, of which the first is at a
+  /// multiple of `count`.
   bool straddles_end(int dim, std::int64_t count) const {
-    const Cut& cut = at(dim);
-    return cut.overhang && (cut.size < 0 ? cut.extent : cut.multiple) % count != 0;
+    const Cut& c = at(dim);
+    const std::int64_t end = c.size < 0 ? c.extent : c.multiple;
+    return c.overhang && ceil_div(end, count) * count > end + c.room;
   }
   /// Returns the largest number that divides every tile's first coordinate; 0 if all of these are 0.
   std::int64_t alignment(int dim) const;
@@ -173,6 +179,7 @@ struct Dimension {
   bool all_tiles = false;     // of the largest value of the size
   bool predicated = false;    // a tile may reach beyond `end`
   bool of_part = false;       // `begin` and `end` contain the program's part_begin
+  std::int64_t room = 0;    // elements beyond `end` that a store may change, as they are padding
 };
 
 /// Returns the dimensions of a view of the program.

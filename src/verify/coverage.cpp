@@ -21,6 +21,11 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
     if (less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
+    const std::int64_t padding = n.kind == NodeKind::store ? program.line_padding(n.tensor, d) : 0,
+                       room = n.view.room(d);
+    if (room != 0 && (room < 0 || room > padding || less_equal(extent, end) != true))
+      reject(p, "{} {} may change {} elements beyond {} of dimension {}, where lines of {} elements have {} of padding",
+             tile::name(n.kind), n.name, room, end.text(), d, extent.text(), padding);
     if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject(p, "{} {} starts at {} of dimension {}, and nothing guards it", tile::name(n.kind), n.name, origin, d);
     if (less_equal(reach, end) != true && !n.view.predicated(d))

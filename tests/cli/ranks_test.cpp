@@ -70,7 +70,7 @@ TEST_F(RanksCommand, TranspileWritesTheProgramsAndTheListOfSteps) {
   const auto f = run({"transpile", path("mlp.json"), "-o", path("out"), "--constant", "up"});
   EXPECT_EQ(f.status, 0) << f.output;
   EXPECT_EQ(f.output, fmt::format("{0}/mlp_0.cu\n{0}/mlp_0.manifest.json\n{0}/mlp.ranks.json\n", path("out")));
-  const auto j = nlohmann::json::parse(zellige::run::read_whole(path("out/mlp.ranks.json")));
+  const auto j = nlohmann::json::parse(zellige::system::read_whole(path("out/mlp.ranks.json")));
   EXPECT_EQ(j["ranks"], 2);
   ASSERT_EQ(j["steps"].size(), 2U);
   EXPECT_EQ(j["steps"][0]["program"], "mlp_0.manifest.json");

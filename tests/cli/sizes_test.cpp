@@ -52,7 +52,7 @@ TEST_F(SizeOption, ACompilationForFewerValues) {
     return run({"transpile", rows, "-o", path("out"), "--force", "--size", size});
   };
   EXPECT_EQ(transpiled("T=16").status, 0);
-  const auto manifest = nlohmann::json::parse(zellige::run::read_whole(path("out/any_rows.manifest.json")));
+  const auto manifest = nlohmann::json::parse(zellige::system::read_whole(path("out/any_rows.manifest.json")));
   EXPECT_EQ(manifest.at("tensors").back().at("shape"), (std::vector{16, 512}));
   EXPECT_EQ(transpiled("T=1:513").output, "zellige: graph any_rows: expected size T from 1 to 512, found 1 to 513\n");
   EXPECT_EQ(transpiled("T=8:12:16").output,

@@ -53,12 +53,12 @@ EmittedProgram products() {
 }
 
 TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
-  const auto gcc = run::find_program("gcc");
+  const auto gcc = system::find_program("gcc");
   if (!gcc) GTEST_SKIP() << "no gcc";
   const Folder folder;
-  const run::Cache cache{folder.path};
-  run::write_whole(folder / "fake.c", fake_driver);
-  const run::Finished built = run::run_process({*gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
+  const toolchain::Cache cache{folder.path};
+  system::write_whole(folder / "fake.c", fake_driver);
+  const system::Finished built = system::run_process({*gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
                                                 (folder / "libcuda.so.1").string(), (folder / "fake.c").string()});
   ASSERT_EQ(built.status, 0) << built.output;
   void* const driver = dlopen((folder / "libcuda.so.1").c_str(), RTLD_NOW);
@@ -68,7 +68,7 @@ TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
   const Manifest& m = p.manifest;
   ASSERT_EQ(m.kernels.size(), 2u);
   ASSERT_GE(m.kernels[0].maps.size(), 2u) << "by TMA";
-  run::write_whole(folder / "two.so", run::shared_object(m, "\177ELF", cache));
+  system::write_whole(folder / "two.so", toolchain::shared_object(m, "\177ELF", cache));
   void* const library = dlopen((folder / "two.so").c_str(), RTLD_NOW);
   ASSERT_TRUE(library) << dlerror();
   using Run = const char* (*)(std::int64_t, const void*, const void*, const void*, void*, void*, void*);

@@ -54,6 +54,55 @@ struct Drawn {
   }
 };
 
+// A vector that begins inside and ends in the padding of its line is whole; one that ends beyond it is not.
+TEST(View, TheEndPartsVectorsThatReachBeyondTheRoom) {
+  for (std::int64_t extent = 1; extent <= 24; ++extent)
+    for (std::int64_t room = 0; room <= 8; ++room)
+      for (const std::int64_t count : {1, 2, 4, 8}) {
+        tile::TileView v;
+        v.cuts.push_back({.tile = 32, .extent = extent, .overhang = true});
+        v.give_room(0, room);
+        bool parted = false;
+        for (std::int64_t at = 0; at < extent; at += count) parted = parted || at + count > extent + room;
+        EXPECT_EQ(v.straddles_end(0, count), parted) << extent << " " << room << " " << count;
+      }
+}
+
+// What line_padding() gives a store belongs to no element, behind any line of the tensor.
+TEST(View, ThePaddingOfALineBelongsToNoElement) {
+  std::mt19937 random(41);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  int padded = 0;
+  for (int i = 0; i < 500; ++i) {
+    tile::TilePrograms p;
+    graph::KernelTensor t{.shape = {draw(1, 4), draw(1, 4), draw(1, 9)}, .strides = {0, 0, 0}};
+    std::vector<int> dims{0, 1, 2};
+    std::ranges::shuffle(dims, random);
+    std::int64_t next = 1;
+    for (const int d : dims) t.strides[d] = next, next *= t.shape[d] + (draw(0, 2) == 0 ? draw(0, 5) : 0);
+    p.tensors = {t};
+    std::set<std::int64_t> elements;
+    for (std::int64_t a = 0; a < t.shape[0]; ++a)
+      for (std::int64_t b = 0; b < t.shape[1]; ++b)
+        for (std::int64_t c = 0; c < t.shape[2]; ++c)
+          elements.insert(a * t.strides[0] + b * t.strides[1] + c * t.strides[2]);
+    for (int d = 0; d < 3; ++d) {
+      const std::int64_t room = p.line_padding(0, d);
+      if (room == 0) continue;
+      ++padded;
+      EXPECT_EQ(t.strides[d], 1);
+      for (const std::int64_t e : elements)
+        if (!elements.contains(e + 1))
+          for (std::int64_t r = 1; r <= room; ++r) EXPECT_FALSE(elements.contains(e + r)) << i << " " << e << " " << r;
+    }
+    p.inputs = {0};
+    for (int d = 0; d < 3; ++d) EXPECT_EQ(p.line_padding(0, d), 0) << "the caller's memory";
+  }
+  EXPECT_GT(padded, 50);
+}
+
 TEST(View, EveryTileIsWhereTheDefinitionSays) {
   std::mt19937 random(37);
   int replicated = 0, composed = 0;

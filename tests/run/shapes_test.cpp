@@ -52,6 +52,29 @@ TEST(Shapes, RowsThatEndInsideAChunk) {
   }
 }
 
+/// A product of which the stores decide the time, with rows of 517 elements, and the strides that a user gives.
+graph::KernelGraph wide(graph::Strides strides) {
+  graph::Builder b("wide");
+  const graph::TensorHandle A = b.input("A", {1100, 32}), B = b.input("B", {32, 517}, graph::DType::f16, {1, 32});
+  b.output(matmul(A, B), "C", std::move(strides));
+  return b.build();
+}
+
+// Lines that the planner pads leave in whole chunks, the padding of the last one included; a user's lines do not.
+TEST(Shapes, ThePaddingOfLinesIsStored) {
+  const Cache cache = Cache::temporary();
+  for (const char* target : {"sm_80", "sm_90a"})
+    for (const bool open : {true, false}) {
+      const graph::KernelGraph g = wide(open ? graph::Strides{} : graph::Strides{520, 1});
+      const emit::EmittedProgram p = test::transpile(g, target::find(target), {});
+      const auto output = std::ranges::find(p.manifest.tensors, emit::Role::output, &emit::TensorPlace::role);
+      ASSERT_NE(output, p.manifest.tensors.end());
+      EXPECT_EQ(output->strides, (graph::Strides{520, 1}));
+      EXPECT_EQ(output->bytes, 2 * (open ? 1100 * 520 : 1099 * 520 + 517)) << target;
+      expect_correct(g, target, cache);
+    }
+}
+
 // Blocks of any shape: the launch is within CUDA's limits, and has the same number of threads.
 TEST(Shapes, BlocksOfAnyShape) {
   const toolchain::Cache cache = toolchain::Cache::temporary();

@@ -148,7 +148,7 @@ class Part:
         device, outs = given[0].device, []
         for at, o in enumerate(self.program.outputs):
             if o.memory is None:
-                outs.append(torch.empty_strided(o.shape, self._strides_of(at), dtype=dtypes.torch_dtype(o.dtype), device=device))
+                outs.append(exchange.empty_strided(o, self._strides_of(at), device))
         try:
             self.program(*given, out=outs)
         except Error as why:
@@ -224,7 +224,9 @@ class Part:
                 outs.append(names[self.read[o.memory]])
                 continue
             scope[f"dtype{at}"] = dtypes.torch_dtype(o.dtype)
-            lines.append(f"o{at} = empty({o.shape}, {self._strides_of(at)}, dtype{at})")
+            line, shape = exchange.padding_of(o)
+            narrowed = "" if line is None else f".narrow({line}, 0, {o.shape[line]})"
+            lines.append(f"o{at} = empty({shape}, {self._strides_of(at)}, dtype{at}){narrowed}")
             outs.append(f"o{at}")
         lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
         # address where CPython stores a tuple's objects
