@@ -3,21 +3,26 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
+#include "graph/collective.hpp"
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
+#include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/headers.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
+#include "run/rank_program.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -69,7 +74,31 @@ std::vector<std::string> write(const TranspileArguments& a, const emit::EmittedP
   }
   if (asked("ir")) put(".ir", ir::print(program));
   put(".manifest.json", emit::to_json(manifest));
-  outputs.commit();
+  return paths;
+}
+
+void explain(const std::vector<std::string>& notes, const emit::EmittedProgram& program) {
+  for (const std::string& note : notes) say(stdout, "{}\n", note);
+  say(stdout, "{}{}{}\n", ir::print(program), ir::consequences(program.plan), predict::print(program.cost));
+}
+
+/// Writes the programs of a graph over ranks, and the list of its steps. Returns the paths of all written files.
+std::vector<std::string> transpile_ranks(const TranspileArguments& a, graph::KernelGraph g,
+                                         const target::Target& target, run::CompileOptions options,
+                                         run::Outputs& outputs) {
+  run::declare_constant(g, std::exchange(options.constants, {}));
+  run::RankProgram p = run::compile_over_ranks(g, target, options, run::standard_cache());
+  run::create_folders(a.folder);
+  std::vector<std::string> paths;
+  for (run::RankStep& step : p.steps) {
+    if (!step.program) continue;
+    tell(g.name, step.program->plan.rejected);
+    if (a.one_file) step.program->source = run::standalone(step.program->source);
+    std::ranges::copy(write(a, *step.program, outputs), std::back_inserter(paths));
+    if (a.explain) explain(step.notes, *step.program);
+  }
+  paths.push_back((std::filesystem::path(a.folder) / (run::file_name(g.name) + ".ranks.json")).string());
+  outputs.put(paths.back(), run::to_json(p));
   return paths;
 }
 
@@ -78,24 +107,26 @@ int transpile(const TranspileArguments& a) {
   run::Outputs outputs({a.file}, a.force);
   const graph::KernelGraph graph = choose(a.file, a.index);
   ProgressLine progress;
-  run::Compiled made = run::compile(graph, target,
-                                    {.constants = a.constants,
-                                     .fuse = !a.as_given,
-                                     .plan = run::parse_tiling_option(a.tiling, target),
-                                     .watch = watch(progress, graph.name),
-                                     .after = printer(a.print_after, progress)},
-                                    run::standard_cache());
-  progress.clear();
-  emit::EmittedProgram& program = made.program;
-  tell(graph.name, program.plan.rejected);
-  if (a.one_file) program.source = run::standalone(program.source);
-
-  run::create_folders(a.folder);
-  const std::vector<std::string> paths = write(a, program, outputs);
-  if (a.explain) {
-    for (const std::string& note : made.fused.notes) say(stdout, "{}\n", note);
-    say(stdout, "{}{}{}\n", ir::print(program), ir::consequences(program.plan), predict::print(program.cost));
+  run::CompileOptions options{.constants = a.constants,
+                              .fuse = !a.as_given,
+                              .plan = run::parse_tiling_option(a.tiling, target),
+                              .watch = watch(progress, graph.name),
+                              .after = printer(a.print_after, progress)};
+  std::vector<std::string> paths;
+  if (graph::has_collectives(graph)) {
+    paths = transpile_ranks(a, graph, target, std::move(options), outputs);
+    progress.clear();
+  } else {
+    run::Compiled made = run::compile(graph, target, std::move(options), run::standard_cache());
+    progress.clear();
+    emit::EmittedProgram& program = made.program;
+    tell(graph.name, program.plan.rejected);
+    if (a.one_file) program.source = run::standalone(program.source);
+    run::create_folders(a.folder);
+    paths = write(a, program, outputs);
+    if (a.explain) explain(made.fused.notes, program);
   }
+  outputs.commit();
   // A script needs the names unchanged; a terminal would interpret control characters in them.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
   return success;

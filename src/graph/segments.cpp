@@ -125,7 +125,7 @@ std::vector<Segment> segments(const KernelGraph& g) {
   std::vector<Segment> all;
   for (std::size_t i = 0; i < by.levels.size(); ++i) {
     const auto& [kernels, collectives] = by.levels[i];
-    SegmentKernels excerpt(g, by.levels.size() > 1 ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
+    SegmentKernels excerpt(g, has_collectives(g) ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
     for (int op : kernels) excerpt.add(g.ops[op]);
     if (!kernels.empty()) all.push_back(excerpt.take());
     for (int op : collectives)

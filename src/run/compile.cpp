@@ -11,6 +11,7 @@
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "rewrite/rewrite.hpp"
 #include "run/driver.hpp"
 #include "run/files.hpp"
 #include "run/gpu.hpp"
@@ -191,7 +192,9 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
     declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::TilingPolicy::given;
   PlanCache kept(cache, target);
   if (!o.fuse) {
-    fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
+    // Operators that no output needs have no kernel. Tilings that are declared name operators by number.
+    const graph::KernelGraph needed = declared ? g : rewrite::live(g);
+    fuse::Optimized as_given{.graph = fuse::separate(needed, target, kept.costs(), declared)};
     kept.keep();
     return as_given;
   }

@@ -1,9 +1,11 @@
 #include "run/rank_program.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
+#include "graph/json_text.hpp"
 #include "reference/evaluate.hpp"
 #include "run/rank_engine.hpp"
 #include "run/timing.hpp"
@@ -167,12 +169,47 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
       graph::validate(s.kernels);
       Compiled made = compile(s.kernels, target, options, cache);
       p.plan_ms += made.plan_ms;
-      step.program = std::move(made.program);
+      step.program = std::move(made.program), step.notes = std::move(made.fused.notes);
     }
     step.segment = std::move(s);
     p.steps.push_back(std::move(step));
   }
   return p;
+}
+
+std::string to_json(const RankProgram& p) {
+  using graph::Json;
+  const auto names = [&](const std::vector<int>& tensors) {
+    Json list = Json::array();
+    for (int t : tensors) list.push_back(p.graph.tensors[t].name);
+    return list;
+  };
+  Json j = {{"zellige_ranks", 1}, {"name", p.graph.name}, {"ranks", p.graph.ranks}};
+  j["inputs"] = names(p.graph.inputs), j["outputs"] = names(p.graph.outputs);
+  std::set<int> stored(p.graph.inputs.begin(), p.graph.inputs.end());
+  Json steps = Json::array();
+  for (const RankStep& step : p.steps) {
+    const KernelOp& op = step.segment.collective;
+    Json one = step.program ? Json{{"program", step.program->manifest.name + ".manifest.json"}}
+                            : Json{{"collective", graph::name(op.kind)}};
+    one["inputs"] = names(step.segment.inputs), one["outputs"] = names(step.segment.outputs);
+    if (!step.program && op.kind == OpKind::broadcast) one["root"] = op.attributes.start;
+    stored.insert(step.segment.outputs.begin(), step.segment.outputs.end());
+    steps.push_back(std::move(one));
+  }
+  j["tensors"] = Json::array();
+  for (int t : stored) {
+    const emit::TensorPlace place = place_in(p.graph, t);
+    j["tensors"].push_back({{"name", place.name},
+                            {"dtype", graph::name(place.dtype)},
+                            {"shape", place.shape},
+                            {"strides", place.strides},
+                            {"bytes", place.bytes}});
+    if (const int memory = p.graph.tensors[t].memory; memory >= 0)
+      j["tensors"].back()["memory"] = p.graph.tensors[memory].name;
+  }
+  j["steps"] = std::move(steps);
+  return j.dump(1) + "\n";
 }
 
 emit::TensorPlace place_of_rank(const graph::KernelTensor& t, emit::Role role, int position) {

@@ -16,6 +16,7 @@ namespace zellige::run {
 struct RankStep {
   graph::Segment segment;
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
+  std::vector<std::string> notes{};             // what was fused, what was not, and why
 };
 
 /// What each rank runs.
@@ -29,6 +30,10 @@ struct RankProgram {
 /// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
                                const std::optional<Cache>& = std::nullopt);
+
+/// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
+/// (docs/explanation/ranks.md).
+std::string to_json(const RankProgram&);
 
 /// Returns the place of a rank's tensor in memory of its own: with the strides that the graph gives it, else row-major.
 emit::TensorPlace place_of_rank(const graph::KernelTensor&, emit::Role, int position);

@@ -175,7 +175,7 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
   if (o.on != Machine::reference) {
     o.compile.say("planning");
     CompileOptions options = o.compile;
-    options.rejected = &r.rejected;
+    options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
     program = compile_over_ranks(g, target::find(o.target), options, cache);
     r.plan_ms = program->plan_ms;
     int collectives = 0;

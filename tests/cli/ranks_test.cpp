@@ -1,6 +1,8 @@
 // Graphs over ranks on the command line: zellige run --ranks, zellige equal --shard.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "command.hpp"
 #include "run/files.hpp"
 
@@ -64,8 +66,23 @@ TEST_F(RanksCommand, WrongShardsAreRefused) {
          "zellige: --shard: expected a graph over ranks, found none: neither whole nor whole has ranks\n");
 }
 
-TEST_F(RanksCommand, TranspileRefusesSeveralPrograms) {
-  expect({"transpile", path("mlp.json"), "-o", path("out")}, 2,
+TEST_F(RanksCommand, TranspileWritesTheProgramsAndTheListOfSteps) {
+  const auto f = run({"transpile", path("mlp.json"), "-o", path("out"), "--constant", "up"});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_EQ(f.output, fmt::format("{0}/mlp_0.cu\n{0}/mlp_0.manifest.json\n{0}/mlp.ranks.json\n", path("out")));
+  const auto j = nlohmann::json::parse(zellige::run::read_whole(path("out/mlp.ranks.json")));
+  EXPECT_EQ(j["ranks"], 2);
+  ASSERT_EQ(j["steps"].size(), 2U);
+  EXPECT_EQ(j["steps"][0]["program"], "mlp_0.manifest.json");
+  EXPECT_EQ(j["steps"][0]["inputs"], nlohmann::json({"x", "up", "down"}));
+  EXPECT_EQ(j["steps"][1]["collective"], "all_reduce");
+  EXPECT_EQ(j["steps"][1]["outputs"], nlohmann::json({"y"}));
+  EXPECT_EQ(j["tensors"].size(), 5U);
+}
+
+// What takes one program refuses a graph that is several.
+TEST_F(RanksCommand, OptimizeRefusesSeveralPrograms) {
+  expect({"optimize", path("mlp.json")}, 2,
          "zellige: graph mlp, operator 3 (all_reduce): expected a graph without collectives, found one over 2 ranks; "
          "`zellige "
          "run` runs it, as programs between its collectives\n");

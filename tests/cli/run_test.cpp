@@ -34,6 +34,16 @@ struct Run : Command {
   }
 };
 
+TEST_F(Run, OperatorThatNoOutputNeedsHasNoKernelAsGiven) {
+  write_whole(path("unused.json"), R"({"zellige_graph": 1, "name": "unused",
+    "inputs": [{"name": "x", "dtype": "f16", "shape": [8, 64]}],
+    "operators": [{"op": "softmax", "inputs": ["x"], "outputs": ["s"], "dim": 1}, {"op": "relu", "inputs": ["x"], "outputs": ["y"]}],
+    "outputs": ["y"]})");
+  const auto f = run({"run", path("unused.json"), "--on", "emulator", "--as-given", "--json", path("out.jsonl")});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_EQ(results(path("out.jsonl")).at(0).kernels.size(), 1U);
+}
+
 TEST_F(Run, TheEmulatorAgreesWithTheReference) {
   const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--json", path("out.jsonl")});
   EXPECT_EQ(f.status, 0) << f.output;
