@@ -95,6 +95,53 @@ TEST(Collective, OverRanksIsWhatRanksCompute) {
     EXPECT_GT(met[kind], 15) << name(kind);
 }
 
+/// Rank r's part of a tensor along a dimension, element by element.
+Array part_of(const Array& whole, int dim, int r, int ranks) {
+  Shape shape = whole.shape;
+  shape[static_cast<std::size_t>(dim)] /= ranks;
+  Array part = reference::make_array(shape);
+  for (std::size_t i = 0; i < part.values.size(); ++i) {
+    Shape at = coordinates(static_cast<std::int64_t>(i), shape);
+    at[static_cast<std::size_t>(dim)] += r * shape[static_cast<std::size_t>(dim)];
+    part.values[i] = whole.values.at(static_cast<std::size_t>(at[0] * whole.shape[1] + at[1]));
+  }
+  return part;
+}
+
+// unsharded(g)(whole) == over_ranks(g)(parts of whole), whose outputs are parts of the whole or one rank's.
+TEST(Collective, UnshardedIsWhatRanksComputeOfTheirParts) {
+  test::Rng rng(21);
+  int sharded = 0;
+  for (int i = 0; i < 80; ++i) {
+    const int ranks = std::vector{1, 2, 3, 4, 8}[static_cast<std::size_t>(i % 5)];
+    const KernelGraph g = test::random_over_ranks(rng, ranks, DType::f32, 2), all = over_ranks(g);
+    std::vector<Shard> shards;
+    std::vector<Array> whole, parts(g.inputs.size() * static_cast<std::size_t>(ranks));
+    for (std::size_t k = 0; k < g.inputs.size(); ++k) {
+      const KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[k])];
+      const int dim = rng.chance(60) ? static_cast<int>(rng.below(2)) : -1;
+      Shape shape = t.shape;
+      if (dim >= 0) shards.push_back({t.name, dim}), shape[static_cast<std::size_t>(dim)] *= ranks;
+      whole.push_back(numbers(shape, static_cast<int>(k) + i));
+      for (int r = 0; r < ranks; ++r)
+        parts[static_cast<std::size_t>(r) * g.inputs.size() + k] =
+            dim < 0 ? whole.back() : part_of(whole.back(), dim, r, ranks);
+    }
+    const int dim = rng.chance(50) ? static_cast<int>(rng.below(2)) : -1, from = static_cast<int>(rng.below(ranks));
+    if (dim >= 0) shards.push_back({"y", dim}), ++sharded;
+    const KernelGraph one = unsharded(g, shards, from);
+    validate(one);
+    const Array found = reference::run_reference(one, whole).at(0);
+    const std::vector<Array> expected = reference::run_reference(all, parts);
+    for (int r = 0; r < ranks; ++r)
+      if (dim >= 0 || r == from)
+        ASSERT_EQ((dim < 0 ? found : part_of(found, dim, r, ranks)).values,
+                  expected[static_cast<std::size_t>(r)].values)
+            << json::to_json(g) << "rank " << r;
+  }
+  EXPECT_GT(sharded, 20);
+}
+
 TEST(Collective, GraphOverRanksIsReadAsItIsWritten) {
   test::Rng rng(7);
   for (int i = 0; i < 20; ++i) {
