@@ -29,7 +29,7 @@ Plan at_sizes(Plan plan, std::span<const std::int64_t> values) {
     if (sized) set_trip_count(k, loop, k.program.loop);
   }
   tile::set_sizes(plan.program, all);
-  plan.device = place_tensors(plan.program);
+  plan.device = place_tensors(plan.program, plan.kernels);
   return plan;
 }
 

@@ -80,4 +80,22 @@ Bytes RankEngine::download(int tensor) const {
   return bytes;
 }
 
+std::vector<double> time_ranks(const RankEngine& engine, Communicator& ranks, Stream& stream,
+                               const std::string& program) {
+  constexpr int evaluations = 10, warm_up = 3, launches = 30;
+  const CapturedGraph several(stream, [&] {
+    for (int i = 0; i < evaluations; ++i) engine.run(stream.handle());
+  });
+  for (int i = 0; i < warm_up; ++i) several.launch(stream);
+  std::vector<Event> marks(launches + 1);
+  for (int i = 0; i <= launches; ++i) {
+    marks[i].record(stream);
+    if (i < launches) several.launch(stream);
+  }
+  ranks.wait(stream, program);
+  std::vector<double> samples;
+  for (int i = 0; i < launches; ++i) samples.push_back(1e3 * marks[i + 1].ms_since(marks[i]) / evaluations);
+  return samples;
+}
+
 }  // namespace zellige::run

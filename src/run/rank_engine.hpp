@@ -47,4 +47,8 @@ class RankEngine {
   std::vector<KernelLauncher> steps_;
 };
 
+/// Returns the microseconds of one evaluation on this rank: a sample per launch of a CUDA graph of several evaluations. All
+/// ranks of the job must call it. `program` is the name in messages.
+std::vector<double> time_ranks(const RankEngine&, Communicator&, Stream&, const std::string& program);
+
 }  // namespace zellige::run

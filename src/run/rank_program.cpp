@@ -235,7 +235,8 @@ void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<st
 }
 
 RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache& cache) {
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache& cache,
+                         Timing time) {
   Communicator ranks(require_job(p.graph.name, p.graph.ranks));
   ranks.require_same(facts);
   const auto start = SteadyClock::now();
@@ -250,7 +251,7 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
                   }));
   }
   const auto launched = SteadyClock::now();
-  const Stream stream;
+  Stream stream;
   engine.run(stream.handle());
   ranks.wait(stream, p.graph.name);
   run.run_ms = ms_since(launched);
@@ -261,6 +262,7 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
     run.manifest.tensors.push_back(std::move(place));
     run.storage.push_back(engine.download(t));
   }
+  if (time != Timing::off) run.times = {.how = time, .samples = time_ranks(engine, ranks, stream, p.graph.name)};
   return run;
 }
 

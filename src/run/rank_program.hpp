@@ -50,13 +50,15 @@ struct RanksRun {
   bool complete = true;
   double compile_ms = 0, run_ms = 0;
   int rank = -1;  // whose tensors these are; -1: those of all
+  Times times{};  // of this rank, if it is timed
 };
 
 /// Runs this process's rank on the GPU, with the other processes of the job. The result has this rank's tensors alone, and the
-/// kernels without counters. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
+/// kernels without counters. With Timing::hot, all evaluations read the same inputs. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
 /// name.
 RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache&);
+                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache&,
+                         Timing = Timing::off);
 
 /// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of graph::over_ranks(). Throws as
 /// run_emulated() does.

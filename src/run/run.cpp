@@ -157,7 +157,7 @@ void require_options_of_ranks(const graph::KernelGraph& g, const RunOptions& o) 
   if (o.program) refuse("--ir", "is several programs, and the file has one");
   if (o.compile.tune > 0) refuse("--tune", "is not tuned");
   if (o.on == Machine::gpu) require_job(g.name, g.ranks);
-  if (o.time != Timing::off) refuse("--time", "is not timed");
+  if (o.time == Timing::rotated) refuse("--time", "is timed with a warm L2; give --time=hot");
 }
 
 /// Returns the files of the inputs of over_ranks(): a file of an input x is that of every rank which has none of its own.
@@ -197,7 +197,7 @@ void report(const RanksRun& ran, RunResult& r) {
   emulate::Counters all;
   for (const EmulatedKernel& k : ran.kernels) all += k.counters;
   r.counters = named(all);
-  r.compile_ms = ran.compile_ms, r.run_ms = ran.run_ms;
+  r.compile_ms = ran.compile_ms, r.run_ms = ran.run_ms, r.times = ran.times;
   for (const emulate::Finding& f : ran.findings) r.findings.push_back(f.message);
   if (r.findings.empty() && ran.complete) return;
   r.status = Status::wrong;
@@ -239,7 +239,7 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
   RanksRun ran;
   if (program) {
     o.compile.say("compiling and running");
-    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts_of_ranks(g, o), cache)
+    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts_of_ranks(g, o), cache, o.time)
                                : run_ranks_emulated(*program, over, inputs, cache, o.workers);
     report(ran, r);
     o.compile.say("checking");

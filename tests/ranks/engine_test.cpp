@@ -115,6 +115,36 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
   }
 }
 
+TEST_F(Engine, CommunicatorOfTheCallerIsUsedAndLeftToIt) {
+  set("NCCL_COMM_ID", "127.0.0.1:29501");
+  const auto found = in_processes(3, [](const RankedProcess& job) {
+    void* comm = nullptr;
+    EXPECT_EQ(nccl().init(&comm, job.ranks, {}, job.rank), 0);
+    for (int i = 0; i < 2; ++i) {
+      Communicator ranks(comm);
+      ranks.require_same({{"graph", "one"}});
+      EXPECT_EQ(ranks.rank(), job.rank);
+      EXPECT_EQ(ranks.ranks(), 3);
+    }
+    return std::string("twice");
+  });
+  EXPECT_EQ(found, std::vector<std::string>(3, "twice"));
+}
+
+TEST_F(Engine, TimesAreOfAllEvaluationsOfALaunch) {
+  Builder b("g", 2);
+  b.output(all_reduce(b.input("x", {4, 8}, DType::f32)), "y");
+  const RankProgram p = compile_over_ranks(b.build(), target::find("sm_80"), {});
+  const auto found = in_processes(2, [&](const RankedProcess& job) {
+    Communicator ranks(job);
+    const RankEngine engine(p, ranks, {});
+    Stream stream;
+    const std::vector<double> us = time_ranks(engine, ranks, stream, "g");
+    return fmt::format("{} of {}", us.size(), us.at(0));
+  });
+  EXPECT_EQ(found, (std::vector<std::string>{"30 of 100", "30 of 100"}));
+}
+
 TEST_F(Engine, RanksThatDifferAreNamedOnEveryRank) {
   const auto found = in_processes(3, [](const RankedProcess& job) {
     Communicator ranks(job);
