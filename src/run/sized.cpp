@@ -147,12 +147,16 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
     if (place.of == Of::shape && e.size())
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
+  Names in_inputs;
+  for (const auto& [place, e] : g.sizes->integers)
+    if (place.of == Of::shape) in_inputs.merge(names_in(e));
   for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
     if (place.of == Of::shape && !e.size() && !e.constant())
       list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
-    if (s.of.empty() && !s.computed) fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
+    if (s.of.empty() && !s.computed && !in_inputs.contains(s.name))
+      fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
   return list;
 }
 
@@ -164,9 +168,11 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
     const graph::KernelGraph constants = graph::at(g, values);
     if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
       if (!needed) return;
-      fail("graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that its kernels "
-           "are tried there, found {:.2g}",
-           g.name, longest, text_of(values), work);
+      fail(
+          "graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that "
+          "its kernels "
+          "are tried there, found {:.2g}",
+          g.name, longest, text_of(values), work);
     }
     tile::SizeValues of;
     for (const tile::Size& s : program.sizes)
@@ -174,8 +180,8 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
     const tile::TilePrograms at = tile::at_sizes(program, of);
     const reference::RandomInputs inputs = reference::random_inputs(constants, 1, {});
     if (const auto difference = interpret::difference(at, constants, inputs.arrays))
-      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}", g.name,
-           text_of(values), difference->text(at));
+      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}",
+           g.name, text_of(values), difference->text(at));
   }
 }
 
