@@ -95,8 +95,8 @@ class GivenSizes {
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       const SymbolicNumber extent = product_of(dims[d].extent);
       if (dims[d].of < 0 || extent.is_constant()) continue;
-      if (view.starts[d] != 0)
-        fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
+      if (const std::int64_t start = view.starts.at(down ? d : dims[d].of); start != 0)
+        fail("{}, from {} of dimension {} on, which is {}", what, start, d, extent.text());
       if (down && view.shape[d] != p_.tensors[tensor].shape[d])
         fail("{}, and dimension {}, which is {}, is repeated", what, d, extent.text());
       give(down ? tensor : view.base, d, dims[d].extent, what);
