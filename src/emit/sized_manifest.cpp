@@ -153,8 +153,7 @@ void Sizes::workspace() {
 }  // namespace
 
 void add_sizes(Manifest& m, const plan::Plan& plan, const std::vector<int>& index) {
-  std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes),
-                       [](const tile::Size& s) { return !s.computed; });
+  std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes), [](const tile::Size& s) { return !s.computed; });
   for (tile::Size& s : m.sizes) s.of.clear();
   Sizes sizes(m, plan);
   sizes.tensors(index), sizes.launches(), sizes.workspace();

@@ -49,7 +49,8 @@ class GivenSizes {
     if (factors.size() > 1) factors_.try_emplace({tensor, dim}, factors);
     const std::string& name = p_.tensors[tensor].name;
     if (now == n) return;
-    if (!now.is_constant()) fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
+    if (!now.is_constant())
+      fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
     if (is_input(tensor)) fail("{}: dimension {} of {} is {}, too", where, dim, name, n.text());
     if (p_.tensors[tensor].shape[dim] != n.high())
       fail("{}: {} is {}, and dimension {} of {} is not", where, n.text(), n.high(), dim, name);
@@ -236,8 +237,7 @@ class GivenSizes {
   /// Returns how many elements along sizes are summed in the value of node i, by this kernel and those before it; `before` has this of
   /// the nodes before it.
   SymbolicNumber summed_in(const tile::TileProgram& kernel, const tile::SizeClasses& classes,
-                           const std::map<int, SymbolicNumber>& numbers, int i,
-                           const std::vector<SymbolicNumber>& before) const {
+                           const std::map<int, SymbolicNumber>& numbers, int i, const std::vector<SymbolicNumber>& before) const {
     const Node& n = kernel.nodes[i];
     SymbolicNumber of = 1;
     if (n.kind == tile::NodeKind::load) {
@@ -256,8 +256,7 @@ class GivenSizes {
   /// the node divides by it.
   bool count_of(Node& n, const SymbolicNumber& summed) {
     const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
-    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1 || summed.is_constant())
-      return false;
+    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1 || summed.is_constant()) return false;
     const double count = product ? 1 / n.scalar : n.scalar, rest = count / static_cast<double>(summed.high());
     if (rest < 1 || rest != std::floor(rest) || rest > 1e9) return false;
     n.op = graph::OpKind::div, n.scalar = count;
@@ -265,8 +264,7 @@ class GivenSizes {
     return true;
   }
 
-  void counts_of(tile::TileProgram& kernel, const tile::SizeClasses& classes,
-                 const std::map<int, SymbolicNumber>& numbers) {
+  void counts_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers) {
     std::vector<SymbolicNumber> summed;
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
       Node& n = kernel.nodes[i];
@@ -279,7 +277,7 @@ class GivenSizes {
 
   tile::TilePrograms& p_;
   std::map<std::pair<int, int>, Factors> factors_;  // by tensor and dimension: of those that were merged
-  std::map<int, SymbolicNumber> summed_;  // by tensor that has memory: as summed_in() has it of what is stored there
+  std::map<int, SymbolicNumber> summed_;            // by tensor that has memory: as summed_in() has it of what is stored there
   bool changed_ = false;
 };
 

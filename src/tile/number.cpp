@@ -95,8 +95,8 @@ std::int64_t SymbolicNumber::divisor() const {
 }
 
 SymbolicNumber SymbolicNumber::quotient(SymbolicNumber of, std::int64_t divisor) {
-  const bool sum =
-      of.terms_.size() > 1 || of.constant_ != 0 || of.terms_[0].coefficient != 1 || of.terms_[0].factors.size() > 1;
+  const bool sum = of.terms_.size() > 1 || of.constant_ != 0 || of.terms_[0].coefficient != 1 ||
+                   of.terms_[0].factors.size() > 1;
   Factor f;
   f.text = fmt::format("ceil({}/{})", sum ? fmt::format("({})", of.text()) : of.text(), divisor);
   f.divisor = divisor, f.of = std::move(of);
@@ -292,8 +292,8 @@ std::optional<std::int64_t> SymbolicNumber::bound_of_corners(int sign) const {
   std::map<int, const Factor*> sizes;
   sizes_of(sizes);
   const auto has_powers = [&](const Term& t) {
-    return sign * t.coefficient < 0 &&
-           std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) != t.factors.end();
+    return sign * t.coefficient < 0 && std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) !=
+                                           t.factors.end();
   };
   if (sizes.size() > max_sizes || std::ranges::any_of(terms_, has_powers)) return std::nullopt;
   std::int64_t most_of_all = -most;

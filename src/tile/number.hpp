@@ -45,7 +45,9 @@ class SymbolicNumber {
   /// Returns the value for these sizes. Throws Error if it is no int64.
   std::int64_t at(const SizeValues&) const;
   std::string text() const;  // 64, T, B*T, P+T, 4*ceil(T/64)+1, ceil((P+T)/64)
-  bool operator==(const SymbolicNumber& other) const { return constant_ == other.constant_ && terms_ == other.terms_; }
+  bool operator==(const SymbolicNumber& other) const {
+    return constant_ == other.constant_ && terms_ == other.terms_;
+  }
 
   friend SymbolicNumber operator+(const SymbolicNumber&, const SymbolicNumber&);
   friend SymbolicNumber operator*(const SymbolicNumber&, const SymbolicNumber&);
@@ -86,7 +88,7 @@ class SymbolicNumber {
 struct Size {
   std::string name;
   std::int64_t low = 1, high = 1, multiple = 1;
-  std::vector<std::pair<int, int>> of = {};     // the dimensions with this extent: (tensor, dimension)
+  std::vector<std::pair<int, int>> of = {};       // the dimensions with this extent: (tensor, dimension)
   std::optional<SymbolicNumber> computed = {};  // none: the launch gives it
 };
 

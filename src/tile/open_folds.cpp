@@ -36,7 +36,6 @@ class EndOfClass {
     return std::nullopt;
   }
   bool has(int node, double value) const { return dim(node) < 0 || images_[node] == graph::image(value); }
-
  private:
   bool iterates() const {
     for (int i = 0; i < static_cast<int>(p_.nodes.size()); ++i)
@@ -96,8 +95,7 @@ std::optional<OpenFold> open_fold(const TileProgram& p, const SizeClasses& class
     for (std::size_t k = 0; wanted && k < operands; ++k) {
       OpenFold open{.fold = i, .reader = i, .value = p.nodes[i].in[k], .neutral = *wanted};
       if (end.has(open.value, *wanted)) continue;
-      while (p.nodes[open.value].kind == NodeKind::round)
-        open.reader = open.value, open.value = p.nodes[open.value].in[0];
+      while (p.nodes[open.value].kind == NodeKind::round) open.reader = open.value, open.value = p.nodes[open.value].in[0];
       open.dim = end.dim(open.value);
       return open;
     }

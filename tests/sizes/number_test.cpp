@@ -18,8 +18,7 @@ namespace {
 const SizeList three{{.name = "T", .low = 64, .high = 8192, .multiple = 64},
                      {.name = "B", .low = 1, .high = 16},
                      {.name = "P", .low = 0, .high = 4096}};
-const SymbolicNumber T = SymbolicNumber::of(three, 0), B = SymbolicNumber::of(three, 1),
-                     P = SymbolicNumber::of(three, 2);
+const SymbolicNumber T = SymbolicNumber::of(three, 0), B = SymbolicNumber::of(three, 1), P = SymbolicNumber::of(three, 2);
 
 TEST(SymbolicNumber, HasOneNormalFormForProductsSumsAndQuotients) {
   EXPECT_EQ((T * B).text(), "B*T");

@@ -27,8 +27,7 @@ emit::EmittedProgram program_of(const SizedCase& c, const char* target_name, boo
 }
 
 /// Returns what is wrong with a run for these values; "" if nothing is.
-std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::SizeValues& values,
-                  const Cache& cache) {
+std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::SizeValues& values, const Cache& cache) {
   const graph::KernelGraph g = c.graph(values);
   const emit::Manifest m = emit::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(g, 3).arrays;
