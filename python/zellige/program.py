@@ -25,6 +25,9 @@ class TensorInfo:
     constant: bool  # of an input: no earlier work on the stream writes it
 
 
+_KEPT_SHAPES = 256
+
+
 @dataclass(frozen=True)
 class SizeInfo:
     """A size of a program that is known at a call only: a multiple of `multiple` from `min` to `max`."""
@@ -87,6 +90,7 @@ class Program:
         self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
         self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
         self.sizes = tuple(SizeInfo(**s) for s in native.sizes())
+        self._kept = {}  # the outputs of a program with sizes, by the shapes of its inputs
         # per input: index of its leaf among the arguments; None: the inputs are the arguments
         self._arguments = arguments
         self._captured = dict(captured)  # captured arrays, by index of the input
@@ -96,7 +100,6 @@ class Program:
         # True if the arguments are the inputs, one to one, and no output shares an input's memory.
         self._is_direct = (
             bool(self.inputs)
-            and not self.sizes
             and not self._captured
             and list(self._order()) == list(range(len(self.inputs)))
             and (signature is None or signature[1] == list(signature[0].parameters)[: len(self.inputs)])
@@ -179,7 +182,7 @@ class Program:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False) and not any(x.is_neg() for x in args if hasattr(x, "is_neg")):
                 if out is None:
-                    outs = [exchange.empty_like(args[0], o) for o in self.outputs]
+                    outs = [exchange.empty_like(args[0], o) for o in self._outputs_of(args)]
                 else:
                     outs = out if isinstance(out, list) else [out]
                 if len(outs) == len(self.outputs):
@@ -188,7 +191,7 @@ class Program:
         leaves = self._bound(args, kwargs)
         given = [self._captured[i] if i in self._captured else leaves[at] for i, at in enumerate(self._order())]
         inputs = exchange.Tensors(given)
-        outs = self._outs(out, given, self._outputs_of(inputs))
+        outs = self._outs(out, given, self._outputs_of(given, inputs))
         outputs = exchange.Tensors(outs)
         kind, number = inputs.device()
         if kind == exchange.CUDA and stream is None:
@@ -196,16 +199,23 @@ class Program:
         self._native.call(inputs.c, inputs.count, outputs.c, outputs.count, stream)
         return self._given_back(leaves, outs)
 
-    def _outputs_of(self, inputs) -> tuple:
-        """Returns the outputs of a call with these inputs: their shapes, where sizes decide them, are those of the call."""
+    def _outputs_of(self, given, inputs=None) -> tuple:
+        """Returns the outputs of a call with the arrays `given`: their shapes, where sizes decide them, are those of the call. They are
+        kept by the arrays' shapes. inputs: the arrays as exchange.Tensors."""
         if not self.sizes:
             return self.outputs
+        shapes = tuple([x.shape for x in given])
+        if shapes in self._kept:
+            return self._kept[shapes]
+        inputs = inputs or exchange.Tensors(given)
         sizes = self._native.find_sizes(inputs.c, inputs.count, len(self.sizes))
         found = []
         for i, o in enumerate(self.outputs):
             shape, strides, size = self._native.output_at(i, len(o.shape), sizes)
             found.append(replace(o, shape=shape, strides=strides, bytes=size))
-        return tuple(found)
+        if len(self._kept) >= _KEPT_SHAPES:
+            self._kept.clear()
+        return self._kept.setdefault(shapes, tuple(found))
 
     def _given_back(self, leaves, outs):
         """Returns the result of a call: the arrays `outs` in the nested tuples, lists and dicts that the traced function

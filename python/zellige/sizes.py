@@ -361,9 +361,17 @@ class SizedProgram:
         from . import exchange
         from .program import Program
 
+        refused = None
+        if self.whole is not None:
+            try:
+                return self.whole(*args, **kwargs)
+            except Error as why:  # where shapes contradict each other, it is said in the graph's words
+                refused = why
         inside = {k: kwargs.pop(k) for k in ("out", "stream") if k in kwargs}
         leaves = Program._bound(self, args, kwargs)
         order = Program._order(self)
         shapes = [None if at is None else tuple(exchange.spec_of(leaves[at]).shape) for at in order]
         values = self.values_of(shapes)
-        return (self.whole or self.at(**values))(*args, **kwargs, **inside)
+        if refused:
+            raise refused
+        return self.at(**values)(*args, **kwargs, **inside)

@@ -210,15 +210,16 @@ void CallableProgram::launch(std::span<const std::int64_t> sizes, void* const* i
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
          options_.on == On::emulator ? "emulator" : "reference");
-  for (std::size_t i = 0; i < signature_.inputs.size(); ++i) check_address(m, input(i), inputs[i]);
+  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
+  for (std::size_t i = 0; i < signature_.inputs.size(); ++i)
+    check_address(m, launch->tensors[static_cast<std::size_t>(signature_.inputs[i])], inputs[i]);
   for (std::size_t i = 0; i < signature_.outputs.size(); ++i) {
-    check_address(m, output(i), outputs[i]);
+    check_address(m, launch->tensors[static_cast<std::size_t>(signature_.outputs[i])], outputs[i]);
     if (output(i).memory < 0) continue;
     const emit::TensorPlace& changed = place(output(i).memory);
     if (changed.role == emit::Role::input && outputs[i] != inputs[changed.position])
       other_memory(m, output(i), changed);
   }
-  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
   launcher().launch(*launch, inputs, outputs, workspace, stream);
 }
 

@@ -101,6 +101,7 @@ static const char* find_loaded(const Loaded** loaded) {
 // A tensor of -1 or less is scalar 0 or later.
 static const char* launch(const Loaded* l, unsigned k, const Kernel* kernel, char* const* at, const long long* scalars,
                           void* stream) {
+  if (!kernel->grid[0] || !kernel->grid[1] || !kernel->grid[2]) return 0;  // of tensors without elements
   _Alignas(64) char maps[8][128];
   void *addresses[64], *arguments[64];
   unsigned encoded = 0;

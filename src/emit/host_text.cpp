@@ -100,6 +100,18 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   return list;
 }
 
+/// Returns the condition under which a kernel has blocks; "" if it always has.
+std::string some_blocks(const Manifest& m, int kernel) {
+  std::string all;
+  std::vector<std::int64_t> least;
+  for (const tile::Size& s : m.sizes) least.push_back(s.low);
+  for (int axis = 0; axis < 3; ++axis)
+    if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis});
+        grid != m.sized.end() && grid->second.at(least) == 0)
+      all += (all.empty() ? "" : " && ") + number_text(m, grid->first, 0) + " > 0";
+  return all;
+}
+
 /// Emits all launches of the program, in order, with error checks.
 void launches(const Manifest& m, Text& out) {
   if (maps(m)) out.open("try {{");
@@ -113,9 +125,12 @@ void launches(const Manifest& m, Text& out) {
                                          numbers_text(m, {SizedField::grid, static_cast<int>(&k - m.kernels.data())},
                                                       {k.grid.x, k.grid.y, k.grid.z})),
                       block = fmt::format("dim3({}, {}, {})", k.block.x, k.block.y, k.block.z);
+    const std::string some = some_blocks(m, static_cast<int>(&k - m.kernels.data()));
+    if (!some.empty()) out.open("if ({}) {{", some);
     if (!k.programmatic) {
       out.line("{}<<<{}, {}, {}, stream>>>({});", k.name, grid, block, k.shared_bytes, list);
       out.line("if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;");
+      if (!some.empty()) out.close();
       continue;
     }
     out.line(
@@ -124,6 +139,7 @@ void launches(const Manifest& m, Text& out) {
         k.name, grid, block, k.shared_bytes, k.cluster > 1 ? fmt::format(", .cluster = {}", k.cluster) : "",
         "overlapping", list);
     out.line("    error != cudaSuccess) return error;");
+    if (!some.empty()) out.close();
   }
   out.line("return cudaSuccess;");
   if (maps(m)) {

@@ -90,8 +90,7 @@ void KernelText::declarations() {
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
-  if (block_.has_sized_loop() && !plan_.loop_bounds)
-    out_.line("const int trips = {};", number(block_.iterations(program_.sizes)));
+  if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
@@ -116,6 +115,21 @@ void KernelText::declarations() {
     out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b), in_literal(b.name),
               b.offset, graph::elements_in(b.bytes(), b.dtype));
   }
+}
+
+/// Emits the variable `trips`: the number of iterations, which a size decides. Of blocks that divide the loop each has those of its
+/// part that begin before the end, and one at least.
+void KernelText::declare_trips() {
+  const tile::SymbolicNumber iterations = block_.iterations(program_.sizes);
+  if (!iterations.is_constant()) return out_.line("const int trips = {};", number(iterations));
+  for (const Node& n : block_.nodes)
+    for (int d = 0; d < n.view.rank(); ++d) {
+      const tile::Interval along = n.view.along(d, block_);
+      if (!n.view.iterates(d) || along.size() < 0 || along.axis() < 0) continue;
+      const Index all = number(ceil_div(tile::SymbolicNumber::of(program_.sizes, along.size()), n.view.tile(d)));
+      const Index left = all - tile_number(along) * block_.loop;
+      return out_.line("const int trips = {} < 1 ? 1 : at_most({}, {});", left, left, block_.loop);
+    }
 }
 
 /// Emits the variable `begin`: the first iteration in which the mask keeps an element for this block. Emits

@@ -1,5 +1,6 @@
 #include "emit/launch_sizes.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "graph/error.hpp"
@@ -64,7 +65,8 @@ void check_sizes(const Manifest& m, std::span<const std::int64_t> values) {
 void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_t> values) {
   check_sizes(of, values);
   for (const auto& [field, expression] : of.sized) {
-    const std::int64_t value = expression.at(values);
+    std::int64_t value = expression.at(values);
+    if (field.kind == SizedField::bytes) value = std::max<std::int64_t>(value, 0);  // a tensor without elements
     if (value < 0) fail("program {}: {} is {} at these sizes", of.name, expression.text(of.sizes), value);
     if (field.kind != SizedField::scalar) {
       number(launch, field) = value;

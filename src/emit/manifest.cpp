@@ -85,6 +85,38 @@ void write_sizes(const Manifest& m, Json& root) {
     root["relations"].push_back(fmt::format("{} = {}", r.left.text(m.sizes), r.right.text(m.sizes)));
 }
 
+/// Returns a launch as JSON.
+Json kernel_json(const Manifest& m, int index) {
+  const KernelLaunch& k = m.kernels[static_cast<std::size_t>(index)];
+  const NumbersText numbers(m);
+  Json j;
+  j["name"] = k.name;
+  j["grid"] = numbers.list({SizedField::grid, index}, {k.grid.x, k.grid.y, k.grid.z});
+  j["block"] = {k.block.x, k.block.y, k.block.z};
+  j["shared_bytes"] = k.shared_bytes;
+  if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
+  if (k.programmatic) j["programmatic"] = true;
+  j["arguments"] = Json::array();
+  const std::vector<std::int64_t> sizes = parameter_bytes(k);
+  for (std::size_t i = 0; i < k.tensors.size(); ++i) {
+    const SizedField scalar{SizedField::scalar, index, static_cast<int>(i)};
+    if (const auto constant = k.constants.find(scalar.argument); constant != k.constants.end())
+      j["arguments"].push_back(numbers.sized(scalar) ? Json{{"number", numbers(scalar, 0)}}
+                                                     : Json{{"bytes", digits(constant->second)}});
+    else
+      j["arguments"].push_back({{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
+    j["arguments"].back()["size"] = sizes[i];
+  }
+  for (const auto& [argument, map] : k.maps)
+    j["arguments"][argument]["tensor_map"] = {
+        {"extent", numbers.list({SizedField::map_extent, index, argument}, map.extent)},
+        {"stride", numbers.list({SizedField::map_stride, index, argument}, map.stride)},
+        {"box", map.box},
+        {"swizzle", map.swizzle_bytes}};
+  j["price"] = cost_json(k.cost);
+  return j;
+}
+
 Json to_json(const Artefact& a) { return {{"file", a.file}, {"bytes", a.bytes}, {"hash", a.hash}}; }
 
 /// Returns the hash of a manifest whose field `hash` is set to "" first. The order of keys does not matter.
@@ -168,36 +200,7 @@ std::string to_json(const Manifest& m) {
     root["tensors"].push_back(std::move(j));
   }
   root["kernels"] = Json::array();
-  for (const KernelLaunch& k : m.kernels) {
-    const int index = static_cast<int>(&k - m.kernels.data());
-    Json j;
-    j["name"] = k.name;
-    j["grid"] = numbers.list({SizedField::grid, index}, {k.grid.x, k.grid.y, k.grid.z});
-    j["block"] = {k.block.x, k.block.y, k.block.z};
-    j["shared_bytes"] = k.shared_bytes;
-    if (k.cluster > 1) j["cluster"] = {k.cluster, 1, 1};
-    if (k.programmatic) j["programmatic"] = true;
-    j["arguments"] = Json::array();
-    const std::vector<std::int64_t> sizes = parameter_bytes(k);
-    for (std::size_t i = 0; i < k.tensors.size(); ++i) {
-      const SizedField scalar{SizedField::scalar, index, static_cast<int>(i)};
-      if (const auto constant = k.constants.find(scalar.argument); constant != k.constants.end())
-        j["arguments"].push_back(numbers.sized(scalar) ? Json{{"number", numbers(scalar, 0)}}
-                                                       : Json{{"bytes", digits(constant->second)}});
-      else
-        j["arguments"].push_back(
-            {{"tensor", m.tensors[k.tensors[i]].name}, {"writes", static_cast<bool>(k.writes[i])}});
-      j["arguments"].back()["size"] = sizes[i];
-    }
-    for (const auto& [argument, map] : k.maps)
-      j["arguments"][argument]["tensor_map"] = {
-          {"extent", numbers.list({SizedField::map_extent, index, argument}, map.extent)},
-          {"stride", numbers.list({SizedField::map_stride, index, argument}, map.stride)},
-          {"box", map.box},
-          {"swizzle", map.swizzle_bytes}};
-    j["price"] = cost_json(k.cost);
-    root["kernels"].push_back(std::move(j));
-  }
+  for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) root["kernels"].push_back(kernel_json(m, k));
   return seal(std::move(root));
 }
 

@@ -94,8 +94,8 @@ class NumbersReader {
     if (!f.is_text() || m_.sizes.empty()) return f.integer(min, greatest);
     const tile::SizeExpression e = expression(f, f.text());
     const std::int64_t most = e.at(largest_), least = e.at(smallest_);
-    if (std::min(most, least) < min || most > greatest)
-      f.wrong(fmt::format("a number from {} to {}", min, greatest), fmt::format("one from {} to {}", least, most));
+    if (std::min(most, least) < 0 || most > greatest)
+      f.wrong(fmt::format("a number from 0 to {}", greatest), fmt::format("one from {} to {}", least, most));
     if (!e.is_constant()) m_.sized.emplace(field, e);
     return most;
   }

@@ -19,9 +19,9 @@ using tile::SymbolicNumber;
 constexpr std::int64_t unit = 256;  // bytes: tensors begin at multiples of this in the workspace
 
 /// Adds the expressions of a plan's numbers to its manifest.
-class Sizes {
+class SizedNumbers {
  public:
-  Sizes(Manifest& m, const plan::Plan& plan) : m_(m), program_(plan.program), plan_(plan) {}
+  SizedNumbers(Manifest& m, const plan::Plan& plan) : m_(m), program_(plan.program), plan_(plan) {}
 
   void tensors(const std::vector<int>& index) {
     for (std::size_t t = 0; t < index.size(); ++t)
@@ -31,7 +31,7 @@ class Sizes {
   void workspace();
 
  private:
-  SizeExpression of(const SymbolicNumber& n) const { return SizeExpression::of(n, program_.sizes); }
+  SizeExpression of(const SymbolicNumber& n) const { return SizeExpression::of(n, m_.sizes); }
   void set(const SizedField& field, const SizeExpression& e) {
     if (!e.is_constant()) m_.sized.insert_or_assign(field, e);
   }
@@ -50,7 +50,7 @@ class Sizes {
 };
 
 /// Returns the bytes from the first element of a tensor to the last.
-SizeExpression Sizes::bytes(int tensor) const {
+SizeExpression SizedNumbers::bytes(int tensor) const {
   const graph::KernelTensor& t = program_.tensors[tensor];
   const std::int64_t width = graph::whole_bytes(t.dtype);
   SymbolicNumber all = width;
@@ -61,14 +61,14 @@ SizeExpression Sizes::bytes(int tensor) const {
   return of(all);
 }
 
-void Sizes::tensor(int tensor, int at) {
+void SizedNumbers::tensor(int tensor, int at) {
   for (int d = 0; d < static_cast<int>(program_.tensors[tensor].shape.size()); ++d)
     set({SizedField::extent, at, 0, d}, of(program_.extent(tensor, d))),
         set({SizedField::stride, at, 0, d}, of(program_.stride(tensor, d)));
   set({SizedField::bytes, at}, bytes(program_.memory_of(tensor)));
 }
 
-void Sizes::launches() {
+void SizedNumbers::launches() {
   std::size_t at = 0;
   for (const kernel::LaunchGroup& l : kernel::launches(plan_.kernels)) {
     const int index = static_cast<int>(at++);
@@ -84,7 +84,7 @@ void Sizes::launches() {
     const std::span<const kernel::Kernel> programs(&k, l.count());
     const std::vector<Parameter> list = l.count() > 1 ? parameters(programs, program_) : parameters(k, program_);
     for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-      if (list[i].size >= 0) set({SizedField::scalar, index, i}, SizeExpression::of(program_.sizes, list[i].size));
+      if (list[i].size >= 0) set({SizedField::scalar, index, i}, of(SymbolicNumber::of(program_.sizes, list[i].size)));
       if (list[i].node < 0) continue;
       const std::vector<SymbolicNumber> extents = kernel::tensor_map_extents(k, program_, list[i].node);
       for (int d = 0; d < static_cast<int>(extents.size()); ++d)
@@ -97,15 +97,15 @@ void Sizes::launches() {
 }
 
 /// Returns the larger of two expressions of sizes from 0 on: one of them, where it is the larger one for all values.
-SizeExpression Sizes::larger_of(const SizeExpression& a, const SizeExpression& b) const {
+SizeExpression SizedNumbers::larger_of(const SizeExpression& a, const SizeExpression& b) const {
   constexpr std::int64_t most = 1 << 14;
   std::set<int> sizes = a.sizes();
   sizes.merge(b.sizes());
   if (sizes.size() > 1) return larger(a, b);
-  std::vector<std::int64_t> values = largest(program_.sizes);
+  std::vector<std::int64_t> values = largest(m_.sizes);
   bool first = true, second = true;
   if (sizes.empty()) return std::max(a.at(values), b.at(values));
-  const tile::Size& s = program_.sizes[*sizes.begin()];
+  const tile::Size& s = m_.sizes[*sizes.begin()];
   if ((s.high - s.low) / s.multiple > most) return larger(a, b);
   for (std::int64_t& value = values[*sizes.begin()]; (first || second) && value >= s.low; value -= s.multiple) {
     const std::int64_t x = a.at(values), y = b.at(values);
@@ -116,7 +116,7 @@ SizeExpression Sizes::larger_of(const SizeExpression& a, const SizeExpression& b
 
 /// Puts the intermediate tensors, in the order of the packing of the largest ones, each as low as those allow that are below
 /// it and needed at the same time: so they keep apart at all sizes.
-void Sizes::workspace() {
+void SizedNumbers::workspace() {
   constexpr std::size_t longest = 64;  // of an expression; beyond it the tensor stays where the largest ones let it be
   struct Part {
     int tensor, first = -1, last = -1;  // kernels that use it
@@ -133,7 +133,7 @@ void Sizes::workspace() {
     const SizeExpression bytes = get({SizedField::bytes, t}, m_.tensors[t].bytes);
     return get({SizedField::offset, t}, m_.tensors[t].offset) + SizeExpression(unit) * ceil_div(bytes, unit);
   };
-  const std::vector<std::int64_t> values = largest(program_.sizes);
+  const std::vector<std::int64_t> values = largest(m_.sizes);
   SizeExpression total = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     SizeExpression offset = 0;
@@ -153,9 +153,10 @@ void Sizes::workspace() {
 }  // namespace
 
 void add_sizes(Manifest& m, const plan::Plan& plan, const std::vector<int>& index) {
-  std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes), [](const tile::Size& s) { return !s.computed; });
+  std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes),
+                       [](const tile::Size& s) { return !s.computed; });
   for (tile::Size& s : m.sizes) s.of.clear();
-  Sizes sizes(m, plan);
+  SizedNumbers sizes(m, plan);
   sizes.tensors(index), sizes.launches(), sizes.workspace();
 }
 

@@ -49,8 +49,9 @@ std::optional<std::pair<SymbolicNumber, SymbolicNumber>> split(const SymbolicNum
 
 /// Divides a dimension behind its innermost elements, `largest` at most: returns the outer factors and the inner ones; none: there are
 /// none, or several.
-std::optional<std::pair<Factors, Factors>> divide(Factors outer, std::int64_t largest, const SizeList& sizes) {
-  Factors inner;
+std::optional<std::pair<ExtentFactors, ExtentFactors>> divide(ExtentFactors outer, std::int64_t largest,
+                                                              const SizeList& sizes) {
+  ExtentFactors inner;
   while (largest > 1) {
     if (outer.empty()) return std::nullopt;
     const SymbolicNumber last = outer.back();
@@ -82,7 +83,7 @@ class InBase {
       if (extent == 1 || unit == 0 || stride_ < unit || stride_ >= unit * extent || stride_ % unit != 0) continue;
       const auto parts = divide(base_.extents[k], stride_ / unit, sizes_);
       if (!parts) continue;
-      Factors have = parts->first;
+      ExtentFactors have = parts->first;
       for (std::int64_t largest = extent / (stride_ / unit); largest < wanted_;) {
         const int next = outer(stride_ * largest);
         if (next < 0) break;
@@ -102,14 +103,15 @@ class InBase {
     return -1;
   }
   /// Returns the extent of the view's dimension, which lies in a line of `have` elements of the base.
-  std::optional<Factors> taken(const Factors& have) const {
+  std::optional<ExtentFactors> taken(const ExtentFactors& have) const {
     const SymbolicNumber all = product_of(have);
     const std::int64_t largest = all.high(), start = view_.starts[dim_];
     if (largest == wanted_ && start == 0) return have;
     for (std::size_t d = 0; d < view_.shape.size(); ++d)  // another dimension of the view has the rest of the line
       if (view_.shape[d] > 1 && view_.strides[d] == stride_ * wanted_ && start == 0 && largest % wanted_ == 0)
         if (const auto parts = divide(have, wanted_, sizes_)) return parts->second;
-    if (all.is_constant() || all.low() >= start + wanted_) return Factors{wanted_};  // a slice that is always there
+    if (all.is_constant() || all.low() >= start + wanted_)
+      return ExtentFactors{wanted_};  // a slice that is always there
     return std::nullopt;
   }
 
@@ -121,7 +123,7 @@ class InBase {
 
 }  // namespace
 
-SymbolicNumber product_of(const Factors& factors) {
+SymbolicNumber product_of(const ExtentFactors& factors) {
   SymbolicNumber all = 1;
   for (const SymbolicNumber& f : factors) all = all * f;
   return all;
@@ -160,7 +162,7 @@ std::vector<SizedDimension> dimensions_in(const SizedLayout& base, const SizedLa
     const std::optional<SizedDimension> found = InBase(base, view, sizes, d).find();
     if (!found) {
       std::vector<std::string> extents;
-      for (const Factors& n : base.extents) extents.push_back(product_of(n).text());
+      for (const ExtentFactors& n : base.extents) extents.push_back(product_of(n).text());
       fail("{}: dimension {} of {} is no product or part of the extents ({}) for all sizes", what, d,
            graph::to_string(view.shape), fmt::join(extents, ", "));
     }

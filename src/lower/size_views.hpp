@@ -14,19 +14,19 @@ namespace zellige::lower {
 
 /// The extent of a dimension as a product of extents that were merged into it, the outermost first: of (B, T, 24), seen as one
 /// dimension, B, T and 24. They say where a view may divide it again.
-using Factors = std::vector<tile::SymbolicNumber>;
-tile::SymbolicNumber product_of(const Factors&);
+using ExtentFactors = std::vector<tile::SymbolicNumber>;
+tile::SymbolicNumber product_of(const ExtentFactors&);
 
 /// A tensor's layout in its memory, in integers for the largest sizes; and as numbers.
 struct SizedLayout {
   graph::Shape shape, starts;
   graph::Strides strides;
-  std::vector<Factors> extents;
+  std::vector<ExtentFactors> extents;
 };
 
 /// A dimension of a view in its base: its extent, and its stride as a multiple of that of the base's dimension `of`.
 struct SizedDimension {
-  Factors extent;
+  ExtentFactors extent;
   tile::SymbolicNumber steps = 1;
   int of = -1;  // -1: of an extent of 1, or of a stride of 0; its extent is not known
 };

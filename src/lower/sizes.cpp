@@ -1,12 +1,11 @@
 #include "lower/sizes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "graph/error.hpp"
-#include "graph/reductions.hpp"
 #include "lower/mask_ends.hpp"
+#include "lower/size_counts.hpp"
 #include "lower/size_digits.hpp"
 #include "lower/size_views.hpp"
 #include "tile/size_classes.hpp"
@@ -18,14 +17,57 @@ using tile::Node;
 using tile::SymbolicNumber;
 
 /// A dimension of the tensor of a load or store, or one that a mask masks.
-struct Place {
+struct ViewDimension {
   int node = -1, dim = -1;
 };
 
+/// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
+template <class Visit>
+void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
+  for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
+    for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
+      if (const int which = classes.of_view(i, d); which >= 0) visit(which, ViewDimension{i, d});
+}
+
+/// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
+bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
+                  const tile::Interval& along, bool iterates) {
+  bool shares = false;
+  each_place(kernel, classes, [&](int other, const ViewDimension& at) {
+    const tile::TileView& view = kernel.nodes[at.node].view;
+    shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
+                        view.along(at.dim, kernel).numbered_as(along));
+  });
+  return shares && (along.axis() >= 0 || iterates);
+}
+
+tile::ValuesBySize largest(const tile::SizeList& sizes) {
+  tile::ValuesBySize all;
+  for (const tile::Size& s : sizes) all.push_back(s.high);
+  return all;
+}
+
+/// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
+void set_diagonals(tile::TilePrograms& p, tile::TileProgram& kernel, int node) {
+  Node& n = kernel.nodes[node];
+  if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return;
+  const auto extent = [&](int dim) {
+    const tile::Interval along = n.view.along(dim, kernel);
+    return along.size() < 0 ? SymbolicNumber(along.end()) : SymbolicNumber::of(p.sizes, along.size());
+  };
+  const SymbolicNumber shift = extent(n.key) + extent(n.dim) * -1;
+  if (shift.is_constant()) return;
+  const auto is_shift = [&](const std::optional<std::int64_t>& kept) {
+    return kept && *kept == shift.at(largest(p.sizes)) && shift.low() >= 0;
+  };
+  if (is_shift(n.kept.tril)) n.tril_size = size_of(p.sizes, shift);
+  if (is_shift(n.kept.triu)) n.triu_size = size_of(p.sizes, shift);
+}
+
 /// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
-class GivenSizes {
+class SizesOfProgram {
  public:
-  explicit GivenSizes(tile::TilePrograms& p) : p_(p) {}
+  explicit SizesOfProgram(tile::TilePrograms& p) : p_(p) {}
 
   void run() {
     for (bool more = true; more;) {
@@ -44,13 +86,12 @@ class GivenSizes {
   bool is_input(int tensor) const { return std::ranges::count(p_.inputs, tensor) > 0; }
 
   /// Gives an extent to a dimension of a tensor. `where` is the kernel or view that asks for it.
-  void give(int tensor, int dim, const Factors& factors, const std::string& where) {
+  void give(int tensor, int dim, const ExtentFactors& factors, const std::string& where) {
     const SymbolicNumber now = p_.extent(tensor, dim), n = product_of(factors);
     if (factors.size() > 1) factors_.try_emplace({tensor, dim}, factors);
     const std::string& name = p_.tensors[tensor].name;
     if (now == n) return;
-    if (!now.is_constant())
-      fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
+    if (!now.is_constant()) fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
     if (is_input(tensor)) fail("{}: dimension {} of {} is {}, too", where, dim, name, n.text());
     if (p_.tensors[tensor].shape[dim] != n.high())
       fail("{}: {} is {}, and dimension {} of {} is not", where, n.text(), n.high(), dim, name);
@@ -58,7 +99,7 @@ class GivenSizes {
     changed_ = true;
   }
 
-  Factors factors_of(int tensor, int dim) const {
+  ExtentFactors factors_of(int tensor, int dim) const {
     const auto found = factors_.find({tensor, dim});
     if (found != factors_.end()) return found->second;
     const SymbolicNumber extent = p_.extent(tensor, dim);
@@ -76,7 +117,7 @@ class GivenSizes {
   }
 
   static bool has_sizes(const SizedLayout& of) {
-    return !std::ranges::all_of(of.extents, [](const Factors& f) { return product_of(f).is_constant(); });
+    return !std::ranges::all_of(of.extents, [](const ExtentFactors& f) { return product_of(f).is_constant(); });
   }
 
   /// Returns the dimensions of a view in its base, or of its base in a view that shows all of it; nothing if neither has sizes.
@@ -84,7 +125,8 @@ class GivenSizes {
     const SizedLayout base = layout_of(view.base), seen = layout_of(tensor);
     const std::string what =
         fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, p_.tensors[tensor].name);
-    if (!has_sizes(down ? base : seen)) return {};
+    const bool part = std::ranges::any_of(view.starts, [](std::int64_t start) { return start != 0; });
+    if (!has_sizes(down ? base : seen) || (!down && part)) return {};
     return down ? dimensions_in(base, seen, p_.sizes, what) : dimensions_in(seen, base, p_.sizes, what);
   }
 
@@ -96,8 +138,8 @@ class GivenSizes {
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       const SymbolicNumber extent = product_of(dims[d].extent);
       if (dims[d].of < 0 || extent.is_constant()) continue;
-      if (const std::int64_t start = view.starts.at(down ? d : dims[d].of); start != 0)
-        fail("{}, from {} of dimension {} on, which is {}", what, start, d, extent.text());
+      if (down && view.starts[d] != 0)
+        fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
       if (down && view.shape[d] != p_.tensors[tensor].shape[d])
         fail("{}, and dimension {}, which is {}, is repeated", what, d, extent.text());
       give(down ? tensor : view.base, d, dims[d].extent, what);
@@ -119,18 +161,10 @@ class GivenSizes {
     if (!std::ranges::all_of(strides, &SymbolicNumber::is_constant)) p_.strides[tensor] = std::move(strides);
   }
 
-  /// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
-  template <class Visit>
-  static void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
-      for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
-        if (const int which = classes.of_view(i, d); which >= 0) visit(which, Place{i, d});
-  }
-
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
   std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
     std::map<int, SymbolicNumber> all;
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       if (!tile::accesses(n)) return;
       const SymbolicNumber extent = p_.extent(n.tensor, at.dim);
@@ -146,13 +180,13 @@ class GivenSizes {
   void tensors_of(const tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
-    std::map<int, Factors> orders;  // by class, of those that are products
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    std::map<int, ExtentFactors> orders;  // by class, of those that are products
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       if (!tile::accesses(kernel.nodes[at.node])) return;
       const auto found = factors_.find({kernel.nodes[at.node].tensor, at.dim});
       if (found != factors_.end()) orders.try_emplace(which, found->second);
     });
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
       if (!tile::accesses(n) || found == numbers.end()) return;
@@ -166,7 +200,7 @@ class GivenSizes {
       if (n.view.origin(at.dim) != 0)
         fail("{}: {} has a part of dimension {}, which is {}", kernel.name, n.name, at.dim, size);
       const auto factors = orders.find(which);
-      give(n.tensor, at.dim, factors == orders.end() ? Factors{found->second} : factors->second, kernel.name);
+      give(n.tensor, at.dim, factors == orders.end() ? ExtentFactors{found->second} : factors->second, kernel.name);
     });
   }
 
@@ -174,8 +208,8 @@ class GivenSizes {
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
-    if (numbers.empty()) return counts_of(kernel, classes, numbers);
-    each_place(kernel, classes, [&](int which, const Place& at) {
+    if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
+    each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       Node& n = kernel.nodes[at.node];
       const auto found = numbers.find(which);
       if (found == numbers.end()) return;
@@ -186,9 +220,10 @@ class GivenSizes {
       const tile::Interval along = n.view.along(at.dim, kernel);
       cut.all_tiles = (cut.loop && cut.axis >= 0) || shares_tiles(kernel, classes, which, along, cut.loop);
       if (cut.all_tiles) cut.overhang = true;
+      counts_.add_part(cut.tile), counts_.add_part(cut.tile * kernel.loop);
     });
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) mask_of(kernel, i);
-    counts_of(kernel, classes, numbers);
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) set_diagonals(p_, kernel, i);
+    counts_.divide(kernel, classes, numbers);
     order_digits(kernel, p_.sizes);
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
@@ -199,85 +234,9 @@ class GivenSizes {
       }
   }
 
-  /// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
-  static bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
-                           const tile::Interval& along, bool iterates) {
-    bool shares = false;
-    each_place(kernel, classes, [&](int other, const Place& at) {
-      const tile::TileView& view = kernel.nodes[at.node].view;
-      shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
-                          view.along(at.dim, kernel).numbered_as(along));
-    });
-    return shares && (along.axis() >= 0 || iterates);
-  }
-
-  /// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
-  void mask_of(tile::TileProgram& kernel, int node) {
-    Node& n = kernel.nodes[node];
-    if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return;
-    const auto extent = [&](int dim) {
-      const tile::Interval along = n.view.along(dim, kernel);
-      return along.size() < 0 ? SymbolicNumber(along.end()) : SymbolicNumber::of(p_.sizes, along.size());
-    };
-    const SymbolicNumber shift = extent(n.key) + extent(n.dim) * -1;
-    if (shift.is_constant()) return;
-    const auto is_shift = [&](const std::optional<std::int64_t>& kept) {
-      return kept && *kept == shift.at(largest()) && shift.low() >= 0;
-    };
-    if (is_shift(n.kept.tril)) n.tril_size = size_of(p_.sizes, shift);
-    if (is_shift(n.kept.triu)) n.triu_size = size_of(p_.sizes, shift);
-  }
-
-  tile::SizeValues largest() const {
-    tile::SizeValues all;
-    for (const tile::Size& s : p_.sizes) all.push_back(s.high);
-    return all;
-  }
-
-  /// Returns how many elements along sizes are summed in the value of node i, by this kernel and those before it; `before` has this of
-  /// the nodes before it.
-  SymbolicNumber summed_in(const tile::TileProgram& kernel, const tile::SizeClasses& classes,
-                           const std::map<int, SymbolicNumber>& numbers, int i, const std::vector<SymbolicNumber>& before) const {
-    const Node& n = kernel.nodes[i];
-    SymbolicNumber of = 1;
-    if (n.kind == tile::NodeKind::load) {
-      if (const auto found = summed_.find(p_.memory_of(n.tensor)); found != summed_.end()) of = found->second;
-    } else if (n.kind != tile::NodeKind::matmul) {
-      for (const int in : n.in)
-        if (of.is_constant()) of = before[in];
-    }
-    const bool sum = (n.kind == tile::NodeKind::reduce || n.kind == tile::NodeKind::accumulate) &&
-                     &graph::monoid_of(n.op) == &graph::monoids::sum;
-    const auto found = numbers.find(classes.folded(i));
-    return sum && found != numbers.end() ? of * found->second : of;
-  }
-
-  /// Makes the divisor of a mean the number of elements of which it is one: that of summed elements, times a constant. Returns whether
-  /// the node divides by it.
-  bool count_of(Node& n, const SymbolicNumber& summed) {
-    const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
-    if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1 || summed.is_constant()) return false;
-    const double count = product ? 1 / n.scalar : n.scalar, rest = count / static_cast<double>(summed.high());
-    if (rest < 1 || rest != std::floor(rest) || rest > 1e9) return false;
-    n.op = graph::OpKind::div, n.scalar = count;
-    n.count_size = size_of(p_.sizes, summed * static_cast<std::int64_t>(rest));
-    return true;
-  }
-
-  void counts_of(tile::TileProgram& kernel, const tile::SizeClasses& classes, const std::map<int, SymbolicNumber>& numbers) {
-    std::vector<SymbolicNumber> summed;
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
-      Node& n = kernel.nodes[i];
-      summed.push_back(summed_in(kernel, classes, numbers, i, summed));
-      if (n.kind == tile::NodeKind::store && !summed[i].is_constant())
-        summed_.insert_or_assign(p_.memory_of(n.tensor), summed[i]);
-      if (!n.in.empty() && count_of(n, summed[n.in[0]])) summed[i] = 1;
-    }
-  }
-
   tile::TilePrograms& p_;
-  std::map<std::pair<int, int>, Factors> factors_;  // by tensor and dimension: of those that were merged
-  std::map<int, SymbolicNumber> summed_;            // by tensor that has memory: as summed_in() has it of what is stored there
+  std::map<std::pair<int, int>, ExtentFactors> factors_;  // by tensor and dimension: of those that were merged
+  SizeCounts counts_{p_};
   bool changed_ = false;
 };
 
@@ -296,7 +255,7 @@ void give_sizes(tile::TilePrograms& program, const tile::SizeList& sizes) {
       const auto at = static_cast<std::size_t>(size_of(program.sizes, *size.computed));
       program.sizes[at].of.insert(program.sizes[at].of.end(), size.of.begin(), size.of.end());
     }
-  GivenSizes(program).run();
+  SizesOfProgram(program).run();
 }
 
 void give_strides(tile::TilePrograms& p) {

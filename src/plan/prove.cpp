@@ -12,7 +12,8 @@ std::vector<std::int64_t> trip_counts(const kernel::Kernel& kernel, const tile::
   const std::int64_t loop = kernel.program.loop;
   if (!kernel.program.has_sized_loop()) return {1, loop};
   std::vector<std::int64_t> all;
-  const std::int64_t low = kernel.loop_bounds ? 1 : kernel.program.iterations(program.sizes).low();
+  const tile::SymbolicNumber iterations = kernel.program.iterations(program.sizes);
+  const std::int64_t low = kernel.loop_bounds || iterations.is_constant() ? 1 : iterations.low();
   for (std::int64_t n = low; n < std::min(loop, low + verify::distinct_trip_counts(kernel)); ++n) all.push_back(n);
   all.push_back(loop);
   return all;

@@ -82,6 +82,7 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
   const emit::Manifest& m = launch_;
   for (const emit::KernelLaunch& k : m.kernels) {
     std::vector<KernelArgument>& arguments = arguments_.emplace_back();
+    if (k.grid.count() == 0) continue;  // of tensors without elements, which no descriptor has
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end()) {
         arguments.emplace_back().constant = constant->second.data();
@@ -98,6 +99,7 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
 
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
   const emit::KernelLaunch& k = launch_.kernels[kernel];
+  if (k.grid.count() == 0) return;
   run::launch(stream, program_.function(kernel), {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic},
               arguments_[kernel]);
 }

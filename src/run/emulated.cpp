@@ -151,6 +151,10 @@ EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::ve
   const LoadedLibrary loaded(result.library.file);
   EmulatedMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
+    if (k.grid.count() == 0) {  // of tensors without elements
+      result.kernels.push_back({k.name, {}, 0});
+      continue;
+    }
     const auto kernel_start = SteadyClock::now();
     emulate::LaunchConfig config{.grid = narrow(k.grid),
                                  .block = narrow(k.block),

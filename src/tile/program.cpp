@@ -45,7 +45,8 @@ std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
 bool TileProgram::has_sized_loop() const {
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d)
-      if (n.view.iterates(d) && n.view.along(d, *this).counted()) return true;
+      if (const Interval along = n.view.along(d, *this); n.view.iterates(d) && along.size() >= 0)
+        if (along.counted() || along.axis() >= 0) return true;  // all blocks, or those in whose part the size ends
   return false;
 }
 

@@ -94,6 +94,16 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   void* addresses[] = {x.values};
   EXPECT_EQ(message(zellige_program_launch(program, nullptr, addresses, nullptr, nullptr)), "inputs" + no_place);
   EXPECT_EQ(message(zellige_program_launch(program, addresses, nullptr, nullptr, nullptr)), "outputs" + no_place);
+  std::int64_t numbers[4] = {};
+  EXPECT_EQ(message(zellige_program_find_sizes(program, nullptr, 1, numbers, 0)), "inputs" + no_place);
+  EXPECT_EQ(message(zellige_program_output_sizes(program, 0, nullptr, 0, nullptr, numbers, numbers)),
+            "shape" + no_place);
+  EXPECT_EQ(message(zellige_program_output_sizes(program, 0, nullptr, 0, numbers, nullptr, numbers)),
+            "strides" + no_place);
+  EXPECT_EQ(message(zellige_program_output_sizes(program, 0, nullptr, 0, numbers, numbers, nullptr)),
+            "bytes" + no_place);
+  EXPECT_EQ(message(zellige_program_launch_sizes(program, nullptr, 0, nullptr, addresses, nullptr, nullptr)),
+            "inputs" + no_place);
   EXPECT_EQ(message(zellige_program_call_objects(program, nullptr, addresses, 1, addresses, 1, nullptr)),
             "exchange" + no_place);
   EXPECT_EQ(message(zellige_program_time(program, nullptr)), "us" + no_place);
@@ -133,6 +143,14 @@ TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
     EXPECT_EQ(message(zellige_program_call(p, &in, 1, &out, 1, nullptr)), why);
     EXPECT_EQ(message(zellige_program_call_objects(p, addresses, addresses, 1, addresses, 1, nullptr)), why);
     EXPECT_EQ(message(zellige_program_launch(p, addresses, addresses, nullptr, nullptr)), why);
+    std::int64_t sizes[1] = {};
+    zellige_size_info size{};
+    EXPECT_EQ(counted(zellige_program_sizes(p)), why);
+    EXPECT_EQ(message(zellige_program_size(p, 0, &size)), why);
+    EXPECT_EQ(message(zellige_program_find_sizes(p, &in, 1, sizes, 0)), why);
+    EXPECT_EQ(message(zellige_program_output_sizes(p, 0, sizes, 0, sizes, sizes, sizes)), why);
+    EXPECT_EQ(counted(zellige_program_workspace_sizes(p, sizes, 0)), why);
+    EXPECT_EQ(message(zellige_program_launch_sizes(p, sizes, 0, addresses, addresses, nullptr, nullptr)), why);
     EXPECT_EQ(message(zellige_program_compile(p)), why);
     EXPECT_EQ(message(zellige_program_time(p, &us)), why);
     if (p) EXPECT_EQ(freed([&] { zellige_program_free(p); }), why);

@@ -52,6 +52,21 @@ inline KernelGraph product(std::int64_t rows) {
   return b.build();
 }
 
+inline KernelGraph gate(std::int64_t rows) {
+  Builder b("gate");
+  const TensorHandle x = b.input("x", {rows, 64}), v = b.input("v", {64, 64}), w = b.input("w", {64, 64});
+  b.output(silu(matmul(x, v)) * matmul(x, w), "y");
+  return b.build();
+}
+/// The size is the batch.
+inline KernelGraph attention(std::int64_t batch) {
+  Builder b("attention");
+  const TensorHandle q = b.input("q", {batch, 16, 32}), k = b.input("k", {batch, 32, 24}),
+                     v = b.input("v", {batch, 24, 32});
+  b.output(matmul(softmax(matmul(q, k) * 0.125, 2), v), "y");
+  return b.build();
+}
+
 inline const retile::Tiling tiles_of_64{
     {.op = 0, .product = retile::MatmulTile{.m = 64, .n = 64, .k = 64, .threads = 128}}};
 
@@ -69,6 +84,9 @@ inline const std::vector<Family>& families() {
       {"product of multiples", product, "sm_80", rows(64, 256, 64), tiles_of_64},
       {"product", product, "sm_90a", rows(1, 256), tiles_of_64},
       {"product of multiples", product, "sm_90a", rows(64, 256, 64), tiles_of_64},
+      {"gate", gate, "sm_80", rows(1, 128)},
+      {"gate", gate, "sm_90a", rows(1, 128)},
+      {"attention", attention, "sm_80", {.name = "B", .low = 1, .high = 20, .of = {{0, 0}, {1, 0}, {2, 0}}}},
   };
   return all;
 }

@@ -15,7 +15,7 @@ namespace {
 std::vector<Family> ragged() {
   std::vector<Family> all;
   for (Family f : families()) {
-    if (f.size.multiple > 1) continue;
+    if (f.size.multiple > 1 || f.size.name != "T") continue;
     f.size.high = f.tiling.empty() ? f.size.high : 128;
     all.push_back(std::move(f));
   }
@@ -68,7 +68,11 @@ bool found(const std::string& source, const emit::Manifest& m, const std::vector
 }
 
 /// One, one less and one more than a multiple of the tiles, and the largest value.
-std::set<std::int64_t> places(const tile::Size& s) { return {1, 15, 17, 63, s.high}; }
+std::set<std::int64_t> places(const tile::Size& s) {
+  std::set<std::int64_t> all{1, 15, 17, 63, s.high};
+  std::erase_if(all, [&](std::int64_t n) { return n > s.high; });
+  return all;
+}
 
 /// Returns what may be wrong at a value: one more than a multiple of the tiles is seen by no block.
 std::vector<int> faults(const tile::Size& s, std::int64_t n) {
