@@ -242,7 +242,7 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   for (const char* header : {"dlfcn", "pthread", "stdarg", "stddef", "stdio", "stdlib", "string"})
     out.line("#include <{}.h>", header);
   out.raw(c_header(m));
-  if (!m.sizes.empty()) out.raw(sizes_prologue());
+  if (!m.sizes.empty()) out.raw(sizes_prologue(m));
   tables(m, out);
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));

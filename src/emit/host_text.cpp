@@ -161,7 +161,7 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");
-  if (!m.sizes.empty()) out.raw(sizes_prologue());
+  if (!m.sizes.empty()) out.raw(sizes_prologue(m));
   if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
   // A kernel may start before the preceding one has ended (programmatic dependent launch).
   const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);

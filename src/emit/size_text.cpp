@@ -1,5 +1,7 @@
 #include "emit/size_text.hpp"
 
+#include <algorithm>
+
 #include "emit/names.hpp"
 
 namespace zellige::emit {
@@ -74,8 +76,11 @@ std::string size_checks(const Manifest& m) {
   return lines;
 }
 
-std::string sizes_prologue() {
-  return "#include <stdint.h>\nstatic inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }\n";
+std::string sizes_prologue(const Manifest& m) {
+  const bool compares = std::ranges::any_of(
+      m.sized, [&](const auto& sized) { return code(m, sized.second).find("larger(") != std::string::npos; });
+  return fmt::format("#include <stdint.h>\n{}",
+                     compares ? "static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }\n" : "");
 }
 
 std::string size_comment(const tile::Size& s) {

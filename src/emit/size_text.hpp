@@ -23,7 +23,7 @@ std::string sizes_wrong(const Manifest&);
 std::string size_checks(const Manifest&);
 
 /// Returns what the host's code of a program with sizes declares first.
-std::string sizes_prologue();
+std::string sizes_prologue(const Manifest&);
 /// Returns what is known of a size: "nT: from 1 to 8192, a multiple of 8".
 std::string size_comment(const tile::Size&);
 

@@ -147,12 +147,15 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
     if (place.of == Of::shape && e.size())
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
+  Names in_inputs;
+  for (const auto& [place, e] : g.sizes->integers)
+    if (place.of == Of::shape) in_inputs.merge(names_in(e));
   for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
     if (place.of == Of::shape && !e.size() && !e.constant())
       list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
-    if (s.of.empty() && !s.computed)
+    if (s.of.empty() && !s.computed && !in_inputs.contains(s.name))
       fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
   return list;
 }

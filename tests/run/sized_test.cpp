@@ -106,6 +106,19 @@ TEST(SizedPlan, TheWholeRoadKeepsTheSizes) {
             "planned");
 }
 
+TEST(SizedPlan, SizesMayOccurInSumsAlone) {
+  Builder b("g");
+  const SymbolicExtent T = b.size({.name = "T", .max = 30}), P = b.size({.name = "P", .min = 0, .max = 50});
+  const TensorHandle q = b.input("q", {2, T, 32}), keys = b.input("keys", {2, P + T, 32});
+  b.output(matmul(softmax(sized_mask(matmul(q, permute(keys, {0, 2, 1})), {.tril = P}), 2), keys), "y");
+  const graph::KernelGraph g = b.build();
+  const tile::SizeList list = plan_sizes(g);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_TRUE(list[1].of.empty());
+  EXPECT_EQ(list[2].of, (std::vector<std::pair<int, int>>{{1, 1}}));
+  EXPECT_EQ(planned_message(g), "planned");
+}
+
 TEST(SizedPlan, AConstantThatLooksLikeASizeIsNoSize) {
   // The divisor is 64 for all values, which is also the greatest value of T.
   const std::string found =

@@ -1,6 +1,7 @@
 // Programs with sizes that are known at launch, on the emulator: one program, compiled once, is right at the ends of its range,
 // at multiples of its tiles, one less and one more, and at random values; where a program of a constant size has the same tiles
 // its bits are the same; and its counters are those that are predicted for these sizes.
+#include "emit/host_text.hpp"
 #include "kernel/launches.hpp"
 #include "plan/at_sizes.hpp"
 #include "predict/predict.hpp"
@@ -37,7 +38,7 @@ TEST(Sizes, OneProgramIsRightAtAllOfThem) {
       expect_near(g, launch, sized, inputs);
       const plan::Plan plan = plan::proved(plan::at_sizes(p.plan, at), target, false);
       expect_predicted(plan, sized.kernels);
-      if (++compared % 4 != 0) continue;  // a source of its own is compiled for each
+      if (++compared % 6 != 0) continue;  // a source of its own is compiled for each
       const emit::EmittedProgram tiles = emit::from_plan(plan, g.name, {}, false);
       EXPECT_TRUE(same_outputs(launch, sized, ran(tiles.source, tiles.manifest, inputs, cache)));
       const emit::EmittedProgram constant = test::transpile(g, target, options(f, false));
@@ -50,6 +51,28 @@ TEST(Sizes, OneProgramIsRightAtAllOfThem) {
     }
   }
   EXPECT_GT(same, 5);
+}
+
+/// The planner takes sizes from 1 on; a manifest may have 0, at which kernels have no blocks.
+TEST(Sizes, MayBeZeroInAManifest) {
+  const Cache cache = Cache::temporary();
+  const Family f{"softmax", softmax_of_rows, "sm_80", rows(1, 24)};
+  emit::EmittedProgram p = test::transpile(f.graph(24), target::find(f.target), options(f, true));
+  p.manifest.sizes[0].low = 0;
+  emit::Text host;
+  emit::host_entry(p.manifest, host);
+  EXPECT_NE(host.str().find("\n  if ((nT + "), std::string::npos) << host.str();
+  EXPECT_EQ(emit::parse_manifest(emit::to_json(p.manifest), "zero").sized, p.manifest.sized);
+  for (const std::int64_t n : {0, 5}) {
+    const std::int64_t at[] = {n};
+    const emit::Manifest launch = emit::at_sizes(p.manifest, at);
+    check(launch);
+    const reference::Array x = n == 0 ? reference::Array{{0, 96}, {}} : integers({n, 96}, 0);
+    const Ran r = ran(p.source, launch, {x}, cache);
+    ASSERT_EQ(r.kernels.size(), 1u);
+    EXPECT_EQ(named(r.kernels[0].counters).empty(), n == 0);
+    if (n > 0) expect_near(f.graph(n), launch, r, {x});
+  }
 }
 
 }  // namespace
