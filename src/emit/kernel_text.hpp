@@ -245,12 +245,12 @@ class KernelText {
   bool part_ = false;                  // a device function of a launch is being emitted
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
-  bool skips_ = false;                 // the open loop is a prologue, whose copies may be of iterations that there are not
-  bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
-  bool finds_maximum_ = false;         // in the first of two passes of a reduction
-  std::set<int> raised_;               // reductions whose second pass is being emitted
-  bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices
-  const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable
+  bool skips_ = false;           // the open loop is a prologue, whose copies may be of iterations that there are not
+  bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
+  bool finds_maximum_ = false;   // in the first of two passes of a reduction
+  std::set<int> raised_;         // reductions whose second pass is being emitted
+  bool keeps_all_ = true;        // false: a nest keeps only what it stores as matrices
+  const char* keeps_ = nullptr;  // if set: a nest's results go to register arrays, indexed by this variable
 };
 
 }  // namespace zellige::emit

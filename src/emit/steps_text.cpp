@@ -150,7 +150,8 @@ void KernelText::loop(const kernel::Loop& begin) {
 /// Emits the head of the loop `begin`, whose number of iterations a size decides.
 void KernelText::sized(const kernel::Loop& begin) {
   out_.line("#pragma unroll 1");
-  out_.open("for (int it = {}; it < {}; ++it) {{", begin.from, Index::named("trips") + (begin.trip_count - block_.loop));
+  out_.open("for (int it = {}; it < {}; ++it) {{", begin.from,
+            Index::named("trips") + (begin.trip_count - block_.loop));
 }
 
 /// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which

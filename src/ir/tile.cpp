@@ -64,8 +64,8 @@ void views(Io& io, tile::Node& n, const tile::TileProgram& p) {
 template <class Io>
 void bound(Io& io, std::string_view word, std::optional<std::int64_t>& bound, int& size) {
   if (!io.when(word, bound.has_value())) return;
-  tile::SymbolicNumber number = Io::reads || size < 0 ? tile::SymbolicNumber(bound.value_or(0))
-                                                      : tile::SymbolicNumber::of(io.sizes(), size);
+  tile::SymbolicNumber number =
+      Io::reads || size < 0 ? tile::SymbolicNumber(bound.value_or(0)) : tile::SymbolicNumber::of(io.sizes(), size);
   io.value(number);
   if constexpr (Io::reads) {
     bound = number.high();
@@ -91,7 +91,8 @@ void attributes(Io& io, tile::Node& n) {
   bound(io, "triu", n.kept.triu, n.triu_size);
   bound(io, "length", n.kept.length, n.length_size);
   if (io.when("count", n.count_size >= 0)) {
-    tile::SymbolicNumber count = Io::reads ? tile::SymbolicNumber() : tile::SymbolicNumber::of(io.sizes(), n.count_size);
+    tile::SymbolicNumber count =
+        Io::reads ? tile::SymbolicNumber() : tile::SymbolicNumber::of(io.sizes(), n.count_size);
     io.value(count);
     if constexpr (Io::reads) {
       io.require(!count.is_constant() && static_cast<double>(count.high()) == n.scalar,

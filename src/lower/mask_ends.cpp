@@ -35,7 +35,8 @@ Node mask(const tile::TileProgram& p, const tile::SizeClasses& classes, int of, 
   for (int d = 0; d < static_cast<int>(n.shape.size()); ++d) {
     n.view.cuts.push_back(d == dim ? cut : cut_of(p, classes, of, d));
     n.view.cuts[d].overhang = false;
-    if (d != dim && n.view.axis(d) >= 0 && !n.view.iterates(d)) n.dim = d;  // by which blocks count iterations without the mask
+    if (d != dim && n.view.axis(d) >= 0 && !n.view.iterates(d))
+      n.dim = d;  // by which blocks count iterations without the mask
   }
   n.name = value.name;
   return n;
@@ -50,6 +51,9 @@ void mask_ends(tile::TileProgram& p, int node, int dim, int size, std::int64_t h
     const std::optional<tile::OpenFold> open = tile::open_fold(p, classes, classes.of_view(node, dim), high);
     if (!open) return;
     Node& value = p.nodes[open->value];
+    if (open->dim < 0)
+      fail("{}: %{} has two dimensions of one extent, {} at most, and a sum or maximum over one needs it as a constant", p.name,
+           open->value, high);
     if (p.nodes[open->fold].kind == NodeKind::matmul && open->reader == open->fold)
       fail("{}: rows that numbers name are multiplied along a dimension whose end is known at launch only: {}", p.name,
            value.name);

@@ -26,7 +26,8 @@ class SizeCounts {
 
   tile::TilePrograms& p_;
   std::set<std::int64_t> parts_;
-  std::map<int, tile::SymbolicNumber> summed_;  // by tensor that has memory: of how many elements what is stored there is a sum
+  std::map<int, tile::SymbolicNumber>
+      summed_;  // by tensor that has memory: of how many elements what is stored there is a sum
 };
 
 }  // namespace zellige::lower

@@ -32,13 +32,13 @@ std::vector<IndexDigit> digits_of(const tile::TileProgram& p, int axis, const ti
   if (sized == all.end()) return {};
   for (const IndexDigit& digit : all) {
     if (digit.run != below)
-      fail("{}: the index along {} has a digit of {} for the tiles of {}, and digits of {} before it", p.name, "xyz"[axis],
-           digit.run, sizes[sized->size].name, below);
+      fail("{}: the index along {} has a digit of {} for the tiles of {}, and digits of {} before it", p.name,
+           "xyz"[axis], digit.run, sizes[sized->size].name, below);
     below *= digit.tiles;
   }
   if (below != p.grid[axis])
-    fail("{}: the tiles of {} and others along {} are {}, in a grid of {}", p.name, sizes[sized->size].name, "xyz"[axis],
-         below, p.grid[axis]);
+    fail("{}: the tiles of {} and others along {} are {}, in a grid of {}", p.name, sizes[sized->size].name,
+         "xyz"[axis], below, p.grid[axis]);
   return all;
 }
 
@@ -57,8 +57,7 @@ void order_digits(tile::TileProgram& p, const tile::SizeList& sizes) {
       if (to != axis) {
         for (to = 0; to < 3 && p.grid[to] > 1; ++to) {
         }
-        if (to == 3)
-          fail("{}: the blocks have no other axis for the tiles of {}", p.name, sizes[digit.size].name);
+        if (to == 3) fail("{}: the blocks have no other axis for the tiles of {}", p.name, sizes[digit.size].name);
         extent(p.grid, axis) /= digit.tiles, extent(p.grid, to) = digit.tiles;
       }
       moved.push_back({digit, {to, to == axis ? below : 1}});

@@ -49,7 +49,8 @@ std::optional<std::pair<SymbolicNumber, SymbolicNumber>> split(const SymbolicNum
 
 /// Divides a dimension behind its innermost elements, `largest` at most: returns the outer factors and the inner ones; none: there are
 /// none, or several.
-std::optional<std::pair<ExtentFactors, ExtentFactors>> divide(ExtentFactors outer, std::int64_t largest, const SizeList& sizes) {
+std::optional<std::pair<ExtentFactors, ExtentFactors>> divide(ExtentFactors outer, std::int64_t largest,
+                                                              const SizeList& sizes) {
   ExtentFactors inner;
   while (largest > 1) {
     if (outer.empty()) return std::nullopt;
@@ -109,7 +110,8 @@ class InBase {
     for (std::size_t d = 0; d < view_.shape.size(); ++d)  // another dimension of the view has the rest of the line
       if (view_.shape[d] > 1 && view_.strides[d] == stride_ * wanted_ && start == 0 && largest % wanted_ == 0)
         if (const auto parts = divide(have, wanted_, sizes_)) return parts->second;
-    if (all.is_constant() || all.low() >= start + wanted_) return ExtentFactors{wanted_};  // a slice that is always there
+    if (all.is_constant() || all.low() >= start + wanted_)
+      return ExtentFactors{wanted_};  // a slice that is always there
     return std::nullopt;
   }
 

@@ -21,6 +21,49 @@ struct ViewDimension {
   int node = -1, dim = -1;
 };
 
+/// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
+template <class Visit>
+void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
+  for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
+    for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
+      if (const int which = classes.of_view(i, d); which >= 0) visit(which, ViewDimension{i, d});
+}
+
+/// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
+bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
+                  const tile::Interval& along, bool iterates) {
+  bool shares = false;
+  each_place(kernel, classes, [&](int other, const ViewDimension& at) {
+    const tile::TileView& view = kernel.nodes[at.node].view;
+    shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
+                        view.along(at.dim, kernel).numbered_as(along));
+  });
+  return shares && (along.axis() >= 0 || iterates);
+}
+
+tile::ValuesBySize largest(const tile::SizeList& sizes) {
+  tile::ValuesBySize all;
+  for (const tile::Size& s : sizes) all.push_back(s.high);
+  return all;
+}
+
+/// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
+void set_diagonals(tile::TilePrograms& p, tile::TileProgram& kernel, int node) {
+  Node& n = kernel.nodes[node];
+  if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return;
+  const auto extent = [&](int dim) {
+    const tile::Interval along = n.view.along(dim, kernel);
+    return along.size() < 0 ? SymbolicNumber(along.end()) : SymbolicNumber::of(p.sizes, along.size());
+  };
+  const SymbolicNumber shift = extent(n.key) + extent(n.dim) * -1;
+  if (shift.is_constant()) return;
+  const auto is_shift = [&](const std::optional<std::int64_t>& kept) {
+    return kept && *kept == shift.at(largest(p.sizes)) && shift.low() >= 0;
+  };
+  if (is_shift(n.kept.tril)) n.tril_size = size_of(p.sizes, shift);
+  if (is_shift(n.kept.triu)) n.triu_size = size_of(p.sizes, shift);
+}
+
 /// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
 class SizesOfProgram {
  public:
@@ -48,8 +91,7 @@ class SizesOfProgram {
     if (factors.size() > 1) factors_.try_emplace({tensor, dim}, factors);
     const std::string& name = p_.tensors[tensor].name;
     if (now == n) return;
-    if (!now.is_constant())
-      fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
+    if (!now.is_constant()) fail("{}: dimension {} of {} is {}, and {}", where, dim, name, now.text(), n.text());
     if (is_input(tensor)) fail("{}: dimension {} of {} is {}, too", where, dim, name, n.text());
     if (p_.tensors[tensor].shape[dim] != n.high())
       fail("{}: {} is {}, and dimension {} of {} is not", where, n.text(), n.high(), dim, name);
@@ -119,14 +161,6 @@ class SizesOfProgram {
     if (!std::ranges::all_of(strides, &SymbolicNumber::is_constant)) p_.strides[tensor] = std::move(strides);
   }
 
-  /// Calls visit(class, place) for each dimension of a tensor that a kernel loads or stores.
-  template <class Visit>
-  static void each_place(const tile::TileProgram& kernel, const tile::SizeClasses& classes, const Visit& visit) {
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)
-      for (int d = 0; d < kernel.nodes[i].view.rank(); ++d)
-        if (const int which = classes.of_view(i, d); which >= 0) visit(which, ViewDimension{i, d});
-  }
-
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
   std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
     std::map<int, SymbolicNumber> all;
@@ -188,7 +222,7 @@ class SizesOfProgram {
       if (cut.all_tiles) cut.overhang = true;
       counts_.add_part(cut.tile), counts_.add_part(cut.tile * kernel.loop);
     });
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) mask_of(kernel, i);
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) set_diagonals(p_, kernel, i);
     counts_.divide(kernel, classes, numbers);
     order_digits(kernel, p_.sizes);
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
@@ -198,41 +232,6 @@ class SizesOfProgram {
         if (tile::accesses(n) && tile::number_of(n) < 0 && cut.size >= 0 && cut.overhang)
           mask_ends(kernel, i, d, cut.size, cut.extent);
       }
-  }
-
-  /// Returns whether a digit of the blocks' index, or the loop, numbers tiles of another class, too, such as parts of a sum.
-  static bool shares_tiles(const tile::TileProgram& kernel, const tile::SizeClasses& classes, int which,
-                           const tile::Interval& along, bool iterates) {
-    bool shares = false;
-    each_place(kernel, classes, [&](int other, const ViewDimension& at) {
-      const tile::TileView& view = kernel.nodes[at.node].view;
-      shares = shares || (other != which && !view.fixed(at.dim) && view.iterates(at.dim) == iterates &&
-                          view.along(at.dim, kernel).numbered_as(along));
-    });
-    return shares && (along.axis() >= 0 || iterates);
-  }
-
-  /// Makes the diagonals of a mask of queries and keys sizes, if they are the difference of their numbers.
-  void mask_of(tile::TileProgram& kernel, int node) {
-    Node& n = kernel.nodes[node];
-    if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return;
-    const auto extent = [&](int dim) {
-      const tile::Interval along = n.view.along(dim, kernel);
-      return along.size() < 0 ? SymbolicNumber(along.end()) : SymbolicNumber::of(p_.sizes, along.size());
-    };
-    const SymbolicNumber shift = extent(n.key) + extent(n.dim) * -1;
-    if (shift.is_constant()) return;
-    const auto is_shift = [&](const std::optional<std::int64_t>& kept) {
-      return kept && *kept == shift.at(largest()) && shift.low() >= 0;
-    };
-    if (is_shift(n.kept.tril)) n.tril_size = size_of(p_.sizes, shift);
-    if (is_shift(n.kept.triu)) n.triu_size = size_of(p_.sizes, shift);
-  }
-
-  tile::SizeValues largest() const {
-    tile::SizeValues all;
-    for (const tile::Size& s : p_.sizes) all.push_back(s.high);
-    return all;
   }
 
   tile::TilePrograms& p_;

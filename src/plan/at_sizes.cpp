@@ -21,7 +21,7 @@ void set_trip_count(kernel::Kernel& k, std::int64_t loop, std::int64_t trip_coun
 }  // namespace
 
 Plan at_sizes(Plan plan, std::span<const std::int64_t> values) {
-  const tile::SizeValues all = tile::all_values(plan.program.sizes, {values.begin(), values.end()});
+  const tile::ValuesBySize all = tile::all_values(plan.program.sizes, {values.begin(), values.end()});
   for (kernel::Kernel& k : plan.kernels) {
     const bool sized = k.program.has_sized_loop();
     const std::int64_t loop = k.program.loop;

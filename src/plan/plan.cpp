@@ -59,19 +59,19 @@ namespace {
 /// Proves of tensors in device memory at the ends of all sizes, and next to the lower ends, what verify_tensors() proves of constants.
 /// Strides for all values are proved with the kernels.
 void prove_ends(const Plan& plan) {
-  std::vector<tile::SizeValues> ends{{}};
+  std::vector<tile::ValuesBySize> ends{{}};
   for (const tile::Size& s : plan.program.sizes) {
     if (s.computed) continue;
     std::set<std::int64_t> of{s.low, std::min(s.low + s.multiple, s.high), s.high};
     constexpr std::size_t most = 32;
     if (ends.size() > most) of = {s.low, s.high};
-    std::vector<tile::SizeValues> longer;
-    for (const tile::SizeValues& values : ends)
+    std::vector<tile::ValuesBySize> longer;
+    for (const tile::ValuesBySize& values : ends)
       for (const std::int64_t value : of) longer.push_back(values), longer.back().push_back(value);
     ends = std::move(longer);
   }
   tile::TilePrograms program = planned(plan);
-  for (const tile::SizeValues& values : ends) verify::verify_tensors(tile::at_sizes(program, values));
+  for (const tile::ValuesBySize& values : ends) verify::verify_tensors(tile::at_sizes(program, values));
 }
 
 }  // namespace

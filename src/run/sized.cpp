@@ -77,17 +77,17 @@ graph::SizeValues near_least(const graph::KernelGraph& g, std::int64_t steps) {
   return values;
 }
 
-using Names = std::set<std::string>;
+using SizeNames = std::set<std::string>;
 
-Names names_in(const graph::SymbolicExtent& e) {
-  Names names;
+SizeNames names_in(const graph::SymbolicExtent& e) {
+  SizeNames names;
   for (const graph::NamedSize* s : e.sizes())
     if (s->least() < s->greatest()) names.insert(s->name);
   return names;
 }
 
-Names common(const Names& a, const Names& b) {
-  Names both;
+SizeNames common(const SizeNames& a, const SizeNames& b) {
+  SizeNames both;
   std::ranges::set_intersection(a, b, std::inserter(both, both.end()));
   return both;
 }
@@ -95,17 +95,17 @@ Names common(const Names& a, const Names& b) {
 /// Throws Error if an operator sums over a dimension with a size what is relative to a sum over it, as a variance does: kernels that
 /// do both in one pass have the number of elements of a block's part as a constant.
 void refuse_centred(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
-  std::vector<Names> summed(g.tensors.size()), relative(g.tensors.size()), in_shape(g.tensors.size());
+  std::vector<SizeNames> summed(g.tensors.size()), relative(g.tensors.size()), in_shape(g.tensors.size());
   for (std::size_t t = 0; t < shapes.size(); ++t)
     for (const graph::SymbolicExtent& e : shapes[t]) in_shape[t].merge(names_in(e));
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const graph::KernelOp& op = g.ops[i];
     const int x = op.inputs[0];
-    Names along, sums, away;
+    SizeNames along, sums, away;
     if (graph::reduces(op.kind) || graph::is_composed(op.kind) || op.kind == OpKind::reduction)
       for (int d : graph::composed_dims(op.kind, op.attributes, g.tensors[x].shape))
         along.merge(names_in(shapes[x][static_cast<std::size_t>(d)]));
-    if (const Names found = common(along, relative[x]); !found.empty())
+    if (const SizeNames found = common(along, relative[x]); !found.empty())
       fail(
           "graph {}: {} is a dimension of {}, and operator {} ({}) needs it as a constant: it reduces what is relative "
           "to a sum "
@@ -147,12 +147,16 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
     if (place.of == Of::shape && e.size())
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
+  Names in_inputs;
+  for (const auto& [place, e] : g.sizes->integers)
+    if (place.of == Of::shape) in_inputs.merge(names_in(e));
   for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
     if (place.of == Of::shape && !e.size() && !e.constant())
       list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
-    if (s.of.empty() && !s.computed) fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
+    if (s.of.empty() && !s.computed && !in_inputs.contains(s.name))
+      fail("graph {}: expected size {} to be a dimension of an input, found none", g.name, s.name);
   return list;
 }
 
@@ -164,18 +168,20 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
     const graph::KernelGraph constants = graph::at(g, values);
     if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
       if (!needed) return;
-      fail("graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that its kernels "
-           "are tried there, found {:.2g}",
-           g.name, longest, text_of(values), work);
+      fail(
+          "graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that "
+          "its kernels "
+          "are tried there, found {:.2g}",
+          g.name, longest, text_of(values), work);
     }
-    tile::SizeValues of;
+    tile::ValuesBySize of;
     for (const tile::Size& s : program.sizes)
       if (!s.computed) of.push_back(values.at(s.name));
     const tile::TilePrograms at = tile::at_sizes(program, of);
     const reference::RandomInputs inputs = reference::random_inputs(constants, 1, {});
     if (const auto difference = interpret::difference(at, constants, inputs.arrays))
-      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}", g.name,
-           text_of(values), difference->text(at));
+      fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}",
+           g.name, text_of(values), difference->text(at));
   }
 }
 

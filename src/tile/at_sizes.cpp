@@ -3,7 +3,7 @@
 namespace zellige::tile {
 namespace {
 
-void set_node(Node& n, const SizeValues& values) {
+void set_node(Node& n, const ValuesBySize& values) {
   const auto set = [&](auto& number, int size) {
     if (size >= 0) number = values[static_cast<std::size_t>(size)];
   };
@@ -18,7 +18,7 @@ void set_node(Node& n, const SizeValues& values) {
 
 }  // namespace
 
-void set_sizes(TileProgram& kernel, const TilePrograms& program, const SizeValues& values) {
+void set_sizes(TileProgram& kernel, const TilePrograms& program, const ValuesBySize& values) {
   const std::vector<SymbolicNumber> grid = kernel.grid_of(program.sizes);
   const SymbolicNumber iterations = kernel.iterations(program.sizes);
   kernel.grid = {grid[0].at(values), grid[1].at(values), grid[2].at(values)};
@@ -26,7 +26,7 @@ void set_sizes(TileProgram& kernel, const TilePrograms& program, const SizeValue
   for (Node& n : kernel.nodes) set_node(n, values);
 }
 
-void set_sizes(TilePrograms& p, const SizeValues& values) {
+void set_sizes(TilePrograms& p, const ValuesBySize& values) {
   for (const auto& [tensor, strides] : p.strides)
     for (std::size_t d = 0; d < strides.size(); ++d) p.tensors[tensor].strides[d] = strides[d].at(values);
   for (std::size_t s = 0; s < p.sizes.size(); ++s)
@@ -37,8 +37,8 @@ void set_sizes(TilePrograms& p, const SizeValues& values) {
   p.sizes.clear(), p.strides.clear();
 }
 
-TilePrograms at_sizes(TilePrograms p, const SizeValues& given) {
-  const SizeValues values = all_values(p.sizes, given);
+TilePrograms at_sizes(TilePrograms p, const ValuesBySize& given) {
+  const ValuesBySize values = all_values(p.sizes, given);
   for (TileProgram& kernel : p.kernels) set_sizes(kernel, p, values);
   set_sizes(p, values);
   return p;

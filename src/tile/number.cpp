@@ -95,8 +95,8 @@ std::int64_t SymbolicNumber::divisor() const {
 }
 
 SymbolicNumber SymbolicNumber::quotient(SymbolicNumber of, std::int64_t divisor) {
-  const bool sum = of.terms_.size() > 1 || of.constant_ != 0 || of.terms_[0].coefficient != 1 ||
-                   of.terms_[0].factors.size() > 1;
+  const bool sum =
+      of.terms_.size() > 1 || of.constant_ != 0 || of.terms_[0].coefficient != 1 || of.terms_[0].factors.size() > 1;
   Factor f;
   f.text = fmt::format("ceil({}/{})", sum ? fmt::format("({})", of.text()) : of.text(), divisor);
   f.divisor = divisor, f.of = std::move(of);
@@ -216,7 +216,7 @@ int SymbolicNumber::size() const {
   return found;
 }
 
-std::int64_t SymbolicNumber::at(const SizeValues& values) const {
+std::int64_t SymbolicNumber::at(const ValuesBySize& values) const {
   std::int64_t all = constant_;
   for (const Term& t : terms_) {
     std::int64_t one = t.coefficient;
@@ -269,7 +269,7 @@ void SymbolicNumber::sizes_of(std::map<int, const Factor*>& all) const {
 std::int64_t SymbolicNumber::bound_of_terms(int sign) const {
   std::map<int, const Factor*> sizes;
   sizes_of(sizes);
-  SizeValues ends[2];
+  ValuesBySize ends[2];
   for (const auto& [size, f] : sizes) {
     for (const bool high : {false, true}) {
       ends[high].resize(std::max(ends[high].size(), static_cast<std::size_t>(size) + 1));
@@ -292,13 +292,13 @@ std::optional<std::int64_t> SymbolicNumber::bound_of_corners(int sign) const {
   std::map<int, const Factor*> sizes;
   sizes_of(sizes);
   const auto has_powers = [&](const Term& t) {
-    return sign * t.coefficient < 0 && std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) !=
-                                           t.factors.end();
+    return sign * t.coefficient < 0 &&
+           std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) != t.factors.end();
   };
   if (sizes.size() > max_sizes || std::ranges::any_of(terms_, has_powers)) return std::nullopt;
   std::int64_t most_of_all = -most;
   for (std::size_t corner = 0; corner < std::size_t{1} << sizes.size(); ++corner) {
-    SizeValues values;
+    ValuesBySize values;
     std::size_t bit = 0;
     for (const auto& [size, f] : sizes) {
       values.resize(static_cast<std::size_t>(size) + 1);
@@ -347,8 +347,8 @@ int size_of(SizeList& sizes, const SymbolicNumber& number) {
   return static_cast<int>(sizes.size()) - 1;
 }
 
-SizeValues all_values(const SizeList& sizes, const SizeValues& given) {
-  SizeValues all;
+ValuesBySize all_values(const SizeList& sizes, const ValuesBySize& given) {
+  ValuesBySize all;
   std::size_t next = 0;
   for (const Size& s : sizes) {
     if (s.computed) {

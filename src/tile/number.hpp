@@ -23,7 +23,7 @@ namespace zellige::tile {
 struct Size;
 using SizeList = std::vector<Size>;
 /// A value for each size of a list, by its index.
-using SizeValues = std::vector<std::int64_t>;
+using ValuesBySize = std::vector<std::int64_t>;
 
 /// A number in normal form: a sum of terms, each an integer times factors. A factor is a size, or the quotient of a sum by a constant,
 /// rounded up. Equal sums are equal as values: terms and factors are in order, what a constant divides is divided, and a quotient has
@@ -43,11 +43,9 @@ class SymbolicNumber {
   /// Returns a number above 0 that divides every value, the largest one that the sizes' multiples show; 0 for 0.
   std::int64_t divisor() const;
   /// Returns the value for these sizes. Throws Error if it is no int64.
-  std::int64_t at(const SizeValues&) const;
+  std::int64_t at(const ValuesBySize&) const;
   std::string text() const;  // 64, T, B*T, P+T, 4*ceil(T/64)+1, ceil((P+T)/64)
-  bool operator==(const SymbolicNumber& other) const {
-    return constant_ == other.constant_ && terms_ == other.terms_;
-  }
+  bool operator==(const SymbolicNumber& other) const { return constant_ == other.constant_ && terms_ == other.terms_; }
 
   friend SymbolicNumber operator+(const SymbolicNumber&, const SymbolicNumber&);
   friend SymbolicNumber operator*(const SymbolicNumber&, const SymbolicNumber&);
@@ -88,7 +86,7 @@ class SymbolicNumber {
 struct Size {
   std::string name;
   std::int64_t low = 1, high = 1, multiple = 1;
-  std::vector<std::pair<int, int>> of = {};       // the dimensions with this extent: (tensor, dimension)
+  std::vector<std::pair<int, int>> of = {};     // the dimensions with this extent: (tensor, dimension)
   std::optional<SymbolicNumber> computed = {};  // none: the launch gives it
 };
 
@@ -96,7 +94,7 @@ struct Size {
 int size_of(SizeList&, const SymbolicNumber&);
 
 /// Returns the values of all sizes of a list for those that the launch gives, in order. Throws Error if one is out of its range.
-SizeValues all_values(const SizeList&, const SizeValues& given);
+ValuesBySize all_values(const SizeList&, const ValuesBySize& given);
 
 /// Returns what a tape has computed of its only input, which is the number `input`. The tape adds, subtracts and multiplies.
 SymbolicNumber value_of(const values::Tape&, values::Num, const SymbolicNumber& input);

@@ -35,7 +35,14 @@ class EndOfClass {
     if (n.kind == NodeKind::accumulate) return graph::monoid_of(n.op).identity;
     return std::nullopt;
   }
+  /// Returns whether several dimensions of the node's value are of the class, as of x times x transposed.
+  bool has_two(int node) const {
+    int count = 0;
+    for (int d = 0; d < static_cast<int>(p_.nodes[node].shape.size()); ++d) count += classes_.along(node, d) == which_;
+    return count > 1;
+  }
   bool has(int node, double value) const { return dim(node) < 0 || images_[node] == graph::image(value); }
+
  private:
   bool iterates() const {
     for (int i = 0; i < static_cast<int>(p_.nodes.size()); ++i)
@@ -47,6 +54,7 @@ class EndOfClass {
   Image image(int i) const {
     const Node& n = p_.nodes[i];
     if (dim(i) < 0) return Image::same;
+    if (has_two(i)) return Image::anything;  // no mask has two ends
     switch (n.kind) {
       case NodeKind::load:
         return number_of(n) < 0 ? Image::zero : Image::anything;
@@ -95,8 +103,9 @@ std::optional<OpenFold> open_fold(const TileProgram& p, const SizeClasses& class
     for (std::size_t k = 0; wanted && k < operands; ++k) {
       OpenFold open{.fold = i, .reader = i, .value = p.nodes[i].in[k], .neutral = *wanted};
       if (end.has(open.value, *wanted)) continue;
-      while (p.nodes[open.value].kind == NodeKind::round) open.reader = open.value, open.value = p.nodes[open.value].in[0];
-      open.dim = end.dim(open.value);
+      while (p.nodes[open.value].kind == NodeKind::round)
+        open.reader = open.value, open.value = p.nodes[open.value].in[0];
+      open.dim = end.has_two(open.value) ? -1 : end.dim(open.value);
       return open;
     }
   }

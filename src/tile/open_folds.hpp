@@ -7,7 +7,7 @@
 
 namespace zellige::tile {
 
-/// A value that a fold reads, directly or rounded, and that is not `neutral` beyond the end of dimension `dim`.
+/// A value that a fold reads, directly or rounded, and that is not `neutral` beyond the end of dimension `dim`; -1: of several.
 struct OpenFold {
   int fold = -1, reader = -1, value = -1, dim = -1;  // `reader` is the node that has `value` as an operand
   double neutral = 0;

@@ -72,7 +72,8 @@ struct Node {
   int key = 0;
   // Map mask: the sizes of the program whose largest values kept.tril, kept.triu and kept.length have; -1: constants.
   int tril_size = -1, triu_size = -1, length_size = -1;
-  int count_size = -1;   // map mul_scalar: `scalar` is 1 / (the largest value of this size times a constant); -1: a constant
+  int count_size =
+      -1;  // map mul_scalar: `scalar` is 1 / (the largest value of this size times a constant); -1: a constant
   bool carried = false;  // reduce, matmul: also over the loop's iterations
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;

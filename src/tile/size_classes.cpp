@@ -52,7 +52,8 @@ void SizeClasses::label(int node) {
   const int rank = static_cast<int>(n.shape.size());
   std::vector<int>&of = of_value_[node], &view = of_view_[node];
   of.assign(rank, -1);
-  for (int d = 0; d < n.view.rank(); ++d) view.push_back(n.view.along(d, p_).end() > n.view.origin(d) + 1 ? fresh() : -1);
+  for (int d = 0; d < n.view.rank(); ++d)
+    view.push_back(n.view.along(d, p_).end() > n.view.origin(d) + 1 ? fresh() : -1);
   const int number = number_of(n);
   switch (n.kind) {
     case NodeKind::load:
@@ -115,7 +116,8 @@ void SizeClasses::join_tiles() {
       if (here.along.of_part()) constant(here.which, i);
       const auto extent = [](const Interval& along) { return along.end() - along.origin(); };
       for (const Tiles& other : all)
-        if (here.iterates == other.iterates && here.along.numbered_as(other.along) && extent(here.along) == extent(other.along))
+        if (here.iterates == other.iterates && here.along.numbered_as(other.along) &&
+            extent(here.along) == extent(other.along))
           join(other.which, here.which);
       all.push_back(here);
     }

@@ -29,10 +29,11 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 /// This block's tile starts at offset + (block * (loop ? range : 1) + (loop ? iteration : 0)) * tile, where
 /// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
 struct Cut {
-  int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
-  int size = -1;                  // `extent` is the largest value of this one of TilePrograms::sizes; -1: a constant
-  std::int64_t multiple = 1;      // of the size: divides all its values
-  bool all_tiles = false;         // the size decides where the tensor ends, and blocks and iterations are those of the largest value
+  int axis = -1;              // grid axis 0, 1 or 2; -1: every block starts at 0
+  int size = -1;              // `extent` is the largest value of this one of TilePrograms::sizes; -1: a constant
+  std::int64_t multiple = 1;  // of the size: divides all its values
+  bool all_tiles =
+      false;  // the size decides where the tensor ends, and blocks and iterations are those of the largest value
   std::int64_t div = 1, mod = 0;  // mod 0: no modulo
   bool loop = false;
   std::int64_t tile = 1;    // extent of the tile
@@ -167,11 +168,11 @@ struct Dimension {
   bool iterates = false;  // each iteration has another tile
   Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
   std::int64_t begin = 0, end = 1;
-  int size = -1;            // that decides `end`, which is the largest; -1: none
+  int size = -1;              // that decides `end`, which is the largest; -1: none
   std::int64_t multiple = 1;  // of the size
   bool all_tiles = false;     // of the largest value of the size
-  bool predicated = false;  // a tile may reach beyond `end`
-  bool of_part = false;     // `begin` and `end` contain the program's part_begin
+  bool predicated = false;    // a tile may reach beyond `end`
+  bool of_part = false;       // `begin` and `end` contain the program's part_begin
 };
 
 /// Returns the dimensions of a view of the program.

@@ -17,7 +17,7 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
     const Interval along = n.view.along(d, p);
     const std::int64_t origin = n.view.origin(d);
     const SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
-                               extent = program.extent(n.tensor, d);
+                         extent = program.extent(n.tensor, d);
     if (less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
@@ -60,7 +60,8 @@ void check_folds(const TileProgram& p) {
       if (along.size() < 0 || !p.nodes[i].view.predicated(d)) continue;
       const auto open = tile::open_fold(p, classes, classes.of_view(i, d), along.end());
       if (open)
-        reject(p, "%{} folds %{} along dimension {}, whose end lies in a tile, and what lies beyond is not {}; a mask is",
+        reject(p,
+               "%{} folds %{} along dimension {}, whose end lies in a tile, and what lies beyond is not {}; a mask is",
                open->fold, open->value, open->dim, open->neutral);
     }
 }
@@ -87,7 +88,8 @@ void check_sizes(const Kernel& kernel, const TilePrograms& program) {
       if (decides ? !along.top() || blocks != tiles * along.run()
                   : !blocks.is_constant() && along.axis() >= 0 && along.top())
         reject(p, "{} blocks have the {} tiles of {} along dimension {}", blocks.text(), tiles.text(), n.name, d);
-      if (n.view.iterates(d) && (along.iterations(program.sizes) != iterations || (along.counted() && along.axis() >= 0)))
+      if (n.view.iterates(d) &&
+          (along.iterations(program.sizes) != iterations || (along.counted() && along.axis() >= 0)))
         reject(p, "{} iterations have the {} tiles of {} along dimension {}", iterations.text(),
                along.iterations(program.sizes).text(), n.name, d);
     }
@@ -109,7 +111,7 @@ void check_multiples(const TileProgram& p, const TilePrograms& program) {
 /// Throws Rejected unless the strides of tensors with sizes are those of elements with addresses of their own, for all sizes, and the
 /// integers are those of the largest ones.
 void check_sized_strides(const TileProgram& p, const TilePrograms& program) {
-  tile::SizeValues largest;
+  tile::ValuesBySize largest;
   for (const tile::Size& size : program.sizes) largest.push_back(size.high);
   for (int t = 0; t < static_cast<int>(program.tensors.size()); ++t) {
     const KernelTensor& tensor = program.tensors[t];
@@ -123,16 +125,17 @@ void check_sized_strides(const TileProgram& p, const TilePrograms& program) {
         reject(p, "the stride of {} along dimension {} is {}, and {} for the largest sizes", tensor.name, d,
                program.stride(t, d).text(), tensor.strides[d]);
     }
-    const bool written = std::ranges::count(program.inputs, t) == 0 ||
-                         std::ranges::any_of(program.tensors, [&](const KernelTensor& other) { return other.memory == t; });
+    const bool written =
+        std::ranges::count(program.inputs, t) == 0 ||
+        std::ranges::any_of(program.tensors, [&](const KernelTensor& other) { return other.memory == t; });
     if (!sized || !written || program.view(t) != nullptr) continue;
     std::ranges::stable_sort(inner_first, {}, [&](int d) { return tensor.strides[d]; });
     SymbolicNumber reach = 1;
     for (const int d : inner_first) {
       const SymbolicNumber stride = program.stride(t, d);
       if (less_equal(reach, stride) != true)
-        reject(p, "the stride of {} along dimension {} is {}, and the dimensions inside it reach {} elements", tensor.name, d,
-               stride.text(), reach.text());
+        reject(p, "the stride of {} along dimension {} is {}, and the dimensions inside it reach {} elements",
+               tensor.name, d, stride.text(), reach.text());
       reach = reach + (program.extent(t, d) + -1) * stride;
     }
   }

@@ -7,7 +7,8 @@
 namespace {
 
 const std::string rows = ZELLIGE_SOURCE_DIR "/examples/sizes/any_rows.json",
-                  growing = ZELLIGE_SOURCE_DIR "/examples/sizes/growing_attention.json";
+                  growing = ZELLIGE_SOURCE_DIR "/examples/sizes/growing_attention.json",
+                  cached = ZELLIGE_SOURCE_DIR "/examples/sizes/cached_attention.json";
 
 struct SizeOption : Command {
   /// That `run` on the reference with these words ends with status 2 and this reason.
@@ -25,6 +26,19 @@ TEST_F(SizeOption, EveryValueRunsAndIsRight) {
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_NE(f.output.find(" correct "), f.output.npos) << f.output;
     EXPECT_NE(f.output.find(std::string("    note: at T = ") + value + "\n"), f.output.npos) << f.output;
+  }
+}
+
+TEST_F(SizeOption, OneProgramIsForAllValues) {
+  std::string kernel;
+  for (const auto& [t, p] : {std::pair{"T=3", "P=0"}, {"T=64", "P=100"}}) {
+    const auto f =
+        run({"run", cached, "--on", "emulator", "--size", t, "--size", p, "--json", path("r.json"), "--force"});
+    EXPECT_EQ(f.status, 0) << f.output;
+    EXPECT_EQ(f.output.find("for these sizes alone"), f.output.npos) << f.output;
+    const std::string source = nlohmann::json::parse(zellige::run::read_whole(path("r.json"))).at("kernel");
+    EXPECT_EQ(kernel.empty() ? source : kernel, source);
+    kernel = source;
   }
 }
 

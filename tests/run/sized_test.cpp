@@ -62,7 +62,9 @@ TEST(SizedPlan, WhatKernelsNeedAsAConstantIsRefused) {
   EXPECT_EQ(of([](Builder&, E T, H x) { return sized_mask(x, {.tril = 128 - T}); }), "no error");
   EXPECT_EQ(of([](Builder&, E T, H x) { return sized_mask(x, {.tril = T}); }),
             "graph g: the tril of operator 0 (mask) is T, and kernels need it as a constant");
-  EXPECT_EQ(of([](Builder& b, E T, H x) { return x + b.input("z", {T, 128}, graph::DType::f16, {1, T}); }),
+  EXPECT_EQ(of([](Builder& b, E T, H x) {
+              return x + b.input("z", {T, 128}, graph::DType::f16, {1, T});
+            }),
             "graph g: the stride of dimension 1 of z is T, and kernels need it as a constant");
   EXPECT_EQ(of([](Builder&, E, H x) { return sum(square(x - sum(x, 0, true) / 8.0), 0, true); }),
             "graph g: T is a dimension of t4, and operator 4 (sum) needs it as a constant: it reduces what is relative "
@@ -98,16 +100,32 @@ TEST(SizedPlan, TheWholeRoadKeepsTheSizes) {
   EXPECT_EQ(of([](Builder& b, E, H x) { return silu(matmul(x, b.input("w", {128, 256}))); }), "planned");
   EXPECT_EQ(of([](Builder&, E, H x) { return rms_norm(x, 1e-5); }), "planned");
   EXPECT_EQ(of([](Builder&, E, H x) { return mean(x, 0, true); }), "planned");
-  EXPECT_EQ(of([](Builder&, E T, H x) { return matmul(softmax(sized_mask(matmul(x, permute(x, {1, 0})), {.tril = T - T}), 1), x); }),
+  EXPECT_EQ(of([](Builder&, E T, H x) {
+              return matmul(softmax(sized_mask(matmul(x, permute(x, {1, 0})), {.tril = T - T}), 1), x);
+            }),
             "planned");
+}
+
+TEST(SizedPlan, SizesMayOccurInSumsAlone) {
+  Builder b("g");
+  const SymbolicExtent T = b.size({.name = "T", .max = 30}), P = b.size({.name = "P", .min = 0, .max = 50});
+  const TensorHandle q = b.input("q", {2, T, 32}), keys = b.input("keys", {2, P + T, 32});
+  b.output(matmul(softmax(sized_mask(matmul(q, permute(keys, {0, 2, 1})), {.tril = P}), 2), keys), "y");
+  const graph::KernelGraph g = b.build();
+  const tile::SizeList list = plan_sizes(g);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_TRUE(list[1].of.empty());
+  EXPECT_EQ(list[2].of, (std::vector<std::pair<int, int>>{{1, 1}}));
+  EXPECT_EQ(planned_message(g), "planned");
 }
 
 TEST(SizedPlan, AConstantThatLooksLikeASizeIsNoSize) {
   // The divisor is 64 for all values, which is also the greatest value of T.
   const std::string found =
       planned_message(sized([](Builder&, SymbolicExtent, TensorHandle x) { return sum(x, 0, true) / 64.0; }));
-  EXPECT_TRUE(found.starts_with("graph g: what its kernels compute at T = 8 is not what the graph does, so they need a size as a "
-                                "constant: "))
+  EXPECT_TRUE(found.starts_with(
+      "graph g: what its kernels compute at T = 8 is not what the graph does, so they need a size as a "
+      "constant: "))
       << found;
 }
 

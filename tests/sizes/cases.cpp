@@ -10,9 +10,9 @@ using graph::Builder;
 using graph::KernelGraph;
 using graph::Shape;
 using graph::TensorHandle;
-using tile::SizeValues;
 using tile::SymbolicNumber;
-using V = const SizeValues&;
+using tile::ValuesBySize;
+using V = const ValuesBySize&;
 
 using Build = std::function<TensorHandle(Builder&, V)>;
 
@@ -45,26 +45,39 @@ TensorHandle attention(const Operands& of, const std::optional<graph::Kept>& kep
 }
 
 void add_products(std::vector<SizedCase>& all) {
-  all.push_back(one("rows of a product", {{.name = "T", .high = 300, .of = {{0, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {v[0], 64}), b.input("B", {64, 48})}); }));
-  all.push_back(one("K of a product", {{.name = "K", .high = 200, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})}); }));
-  all.push_back(one("long K of a product", {{.name = "K", .high = 1000, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {64, v[0]}), b.input("B", {v[0], 64})}); }));
+  all.push_back(one("rows of a product", {{.name = "T", .high = 300, .of = {{0, 0}}}}, [](Builder& b, V v) {
+    return product({b.input("A", {v[0], 64}), b.input("B", {64, 48})});
+  }));
+  all.push_back(one("K of a product", {{.name = "K", .high = 200, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
+    return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})});
+  }));
+  all.push_back(one("long K of a product", {{.name = "K", .high = 1000, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
+    return product({b.input("A", {64, v[0]}), b.input("B", {v[0], 64})});
+  }));
   all.push_back(one("long K by 64", {{.name = "K", .low = 64, .high = 1024, .multiple = 64, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {128, v[0]}), b.input("B", {v[0], 128})}); }));
+                    [](Builder& b, V v) {
+                      return product({b.input("A", {128, v[0]}), b.input("B", {v[0], 128})});
+                    }));
   all.push_back(one("long K by 8 and rows",
-                    {{.name = "K", .low = 8, .high = 1024, .multiple = 8, .of = {{0, 1}, {1, 0}}}, {.name = "M", .high = 200, .of = {{0, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {v[1], v[0]}), b.input("B", {v[0], 128})}); }));
+                    {{.name = "K", .low = 8, .high = 1024, .multiple = 8, .of = {{0, 1}, {1, 0}}},
+                     {.name = "M", .high = 200, .of = {{0, 0}}}},
+                    [](Builder& b, V v) {
+                      return product({b.input("A", {v[1], v[0]}), b.input("B", {v[0], 128})});
+                    }));
   all.push_back(one("K by 32", {{.name = "K", .low = 32, .high = 256, .multiple = 32, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})}); }));
-  all.push_back(one("columns of a product", {{.name = "N", .high = 150, .of = {{1, 1}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {40, 64}), b.input("B", {64, v[0]})}); }));
+                    [](Builder& b, V v) {
+                      return product({b.input("A", {40, v[0]}), b.input("B", {v[0], 48})});
+                    }));
+  all.push_back(one("columns of a product", {{.name = "N", .high = 150, .of = {{1, 1}}}}, [](Builder& b, V v) {
+    return product({b.input("A", {40, 64}), b.input("B", {64, v[0]})});
+  }));
   all.push_back(one("all of a product",
                     {{.name = "M", .high = 70, .of = {{0, 0}}},
                      {.name = "N", .high = 90, .of = {{1, 1}}},
                      {.name = "K", .high = 80, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return product({b.input("A", {v[0], v[2]}), b.input("B", {v[2], v[1]})}); }));
+                    [](Builder& b, V v) {
+                      return product({b.input("A", {v[0], v[2]}), b.input("B", {v[2], v[1]})});
+                    }));
   all.push_back(one("a function of K", {{.name = "K", .high = 200, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
     return product({exp(b.input("A", {40, v[0]}) * 0.25), cos(b.input("B", {v[0], 48}))});
   }));
@@ -75,7 +88,12 @@ void add_products(std::vector<SizedCase>& all) {
                                          down = b.input("down", {128, 64});
                       return x + matmul(silu(matmul(x, up)), down);
                     }));
-  all.push_back(one("flattened rows", {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 50, .of = {{0, 1}}}},
+  all.push_back(one("a Gram matrix of few rows", {{.name = "T", .high = 40, .of = {{0, 0}}}}, [](Builder& b, V v) {
+    const TensorHandle x = b.input("x", {v[0], 32});
+    return softmax(matmul(x, permute(x, {1, 0})), 1);
+  }));
+  all.push_back(one("flattened rows",
+                    {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 50, .of = {{0, 1}}}},
                     [](Builder& b, V v) {
                       const TensorHandle x = b.input("x", {v[0], v[1], 64}), w = b.input("w", {64, 48});
                       return reshape(matmul(reshape(x, {v[0] * v[1], 64}), w), {v[0], v[1], 48});
@@ -84,70 +102,96 @@ void add_products(std::vector<SizedCase>& all) {
 
 void add_rows(std::vector<SizedCase>& all) {
   const tile::SizeList length{{.name = "N", .high = 700, .of = {{0, 1}}}};
-  all.push_back(one("softmax of named rows", length, [](Builder& b, V v) { return softmax(b.input("x", {24, v[0]}), 1); }));
+  all.push_back(one("softmax of named rows", length, [](Builder& b, V v) {
+    return softmax(b.input("x", {24, v[0]}), 1);
+  }));
   all.push_back(one("sum of named rows", length, [](Builder& b, V v) { return sum(b.input("x", {24, v[0]}), 1); }));
-  all.push_back(one("maximum of named rows", length, [](Builder& b, V v) { return amax(b.input("x", {24, v[0]}), 1); }));
+  all.push_back(one("maximum of named rows", length, [](Builder& b, V v) {
+    return amax(b.input("x", {24, v[0]}), 1);
+  }));
   all.push_back(one("mean of named rows", length, [](Builder& b, V v) { return mean(b.input("x", {24, v[0]}), 1); }));
-  all.push_back(one("softmax of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}}}},
-                    [](Builder& b, V v) { return softmax(b.input("x", {3, v[0]}), 1); }));
-  all.push_back(one("norm of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}, {1, 0}}}},
-                    [](Builder& b, V v) { return norm({b.input("x", {3, v[0]}), b.input("w", {v[0]})}); }));
-  all.push_back(one("layer norm of named rows", {{.name = "N", .high = 512, .of = {{0, 1}}}},
-                    [](Builder& b, V v) { return layer_norm(b.input("x", {24, v[0]}), 1e-5); }));
+  all.push_back(one("softmax of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}}}}, [](Builder& b, V v) {
+    return softmax(b.input("x", {3, v[0]}), 1);
+  }));
+  all.push_back(one("norm of long rows", {{.name = "N", .high = 20000, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
+    return norm({b.input("x", {3, v[0]}), b.input("w", {v[0]})});
+  }));
+  all.push_back(one("layer norm of named rows", {{.name = "N", .high = 512, .of = {{0, 1}}}}, [](Builder& b, V v) {
+    return layer_norm(b.input("x", {24, v[0]}), 1e-5);
+  }));
   all.push_back(one("norm of named rows", {{.name = "N", .high = 512, .of = {{0, 1}, {1, 0}}}}, [](Builder& b, V v) {
     return norm({b.input("x", {24, v[0]}), b.input("w", {v[0]})});
   }));
-  all.push_back(one("norm of rows", {{.name = "T", .high = 90, .of = {{0, 0}}}},
-                    [](Builder& b, V v) { return norm({b.input("x", {v[0], 128}), b.input("w", {128})}); }));
-  all.push_back(one("sum of named columns", {{.name = "T", .high = 300, .of = {{0, 0}}}},
-                    [](Builder& b, V v) { return sum(b.input("x", {v[0], 40}), 0); }));
-  all.push_back(one("exponentials of named rows", length,
-                    [](Builder& b, V v) { return sum(exp(b.input("x", {24, v[0]}) * 0.1), 1); }));
+  all.push_back(one("norm of rows", {{.name = "T", .high = 90, .of = {{0, 0}}}}, [](Builder& b, V v) {
+    return norm({b.input("x", {v[0], 128}), b.input("w", {128})});
+  }));
+  all.push_back(one("sum of named columns", {{.name = "T", .high = 300, .of = {{0, 0}}}}, [](Builder& b, V v) {
+    return sum(b.input("x", {v[0], 40}), 0);
+  }));
+  all.push_back(one("exponentials of named rows", length, [](Builder& b, V v) {
+    return sum(exp(b.input("x", {24, v[0]}) * 0.1), 1);
+  }));
 }
 
 void add_views(std::vector<SizedCase>& all) {
   const tile::SizeList tokens{{.name = "T", .high = 90, .of = {{0, 0}}}};
-  all.push_back(one("transposed", tokens, [](Builder& b, V v) { return relu(permute(b.input("x", {v[0], 40}), {1, 0})); }));
+  all.push_back(one("transposed", tokens, [](Builder& b, V v) {
+    return relu(permute(b.input("x", {v[0], 40}), {1, 0}));
+  }));
   all.push_back(one("heads of tokens", tokens, [](Builder& b, V v) {
     return relu(permute(reshape(b.input("x", {v[0], 64}), {v[0], 4, 16}), {1, 0, 2}));
   }));
-  all.push_back(one("columns of a slice", tokens, [](Builder& b, V v) { return relu(slice(b.input("x", {v[0], 64}), 1, 16, 48)); }));
+  all.push_back(one("columns of a slice", tokens, [](Builder& b, V v) {
+    return relu(slice(b.input("x", {v[0], 64}), 1, 16, 48));
+  }));
   all.push_back(one("batch and tokens of an element",
                     {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 90, .of = {{0, 1}}}},
-                    [](Builder& b, V v) { return exp(b.input("x", {v[0], v[1], 24})); }));
-  all.push_back(one("inner tokens", {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 90, .of = {{0, 2}}}},
-                    [](Builder& b, V v) { return exp(b.input("x", {v[0], 24, v[1]})); }));
+                    [](Builder& b, V v) {
+                      return exp(b.input("x", {v[0], v[1], 24}));
+                    }));
+  all.push_back(one("inner tokens",
+                    {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 90, .of = {{0, 2}}}},
+                    [](Builder& b, V v) {
+                      return exp(b.input("x", {v[0], 24, v[1]}));
+                    }));
 }
 
 void add_attention(std::vector<SizedCase>& all) {
-  all.push_back(one("attention of named keys", {{.name = "K", .high = 200, .of = {{1, 1}, {2, 1}}}}, [](Builder& b, V v) {
-    return attention({b.input("q", {2, 24, 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})}, {});
-  }));
+  all.push_back(
+      one("attention of named keys", {{.name = "K", .high = 200, .of = {{1, 1}, {2, 1}}}}, [](Builder& b, V v) {
+        return attention({b.input("q", {2, 24, 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})}, {});
+      }));
   all.push_back(one("long attention", {{.name = "K", .high = 900, .of = {{1, 1}, {2, 1}}}}, [](Builder& b, V v) {
     return attention({b.input("q", {2, 128, 64}), b.input("k", {2, v[0], 64}), b.input("v", {2, v[0], 64})}, {});
   }));
-  all.push_back(one("long causal attention after a cache",
-                    with_sum({{.name = "P", .low = 0, .high = 500}, {.name = "T", .high = 300, .of = {{0, 1}}}}, {{1, 1}, {2, 1}}),
-                    [](Builder& b, V v) {
-                      const std::int64_t keys = v[0] + v[1];
-                      return attention({b.input("q", {2, v[1], 64}), b.input("k", {2, keys, 64}), b.input("v", {2, keys, 64})},
-                                       graph::Kept{.tril = v[0]});
-                    }));
-  all.push_back(one("causal attention", {{.name = "T", .high = 150, .of = {{0, 1}, {1, 1}, {2, 1}}}}, [](Builder& b, V v) {
-    return attention({b.input("q", {2, v[0], 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})}, graph::Kept{.tril = 0});
-  }));
-  all.push_back(one("causal attention after a cache",
-                    with_sum({{.name = "P", .low = 0, .high = 100}, {.name = "T", .high = 70, .of = {{0, 1}}}}, {{1, 1}, {2, 1}}),
-                    [](Builder& b, V v) {
-                      const std::int64_t keys = v[0] + v[1];
-                      return attention({b.input("q", {2, v[1], 32}), b.input("k", {2, keys, 32}), b.input("v", {2, keys, 32})}, graph::Kept{.tril = v[0]});
-                    }));
-  all.push_back(one("attention of a token",
-                    with_sum({{.name = "P", .high = 300}, {.name = "one", .low = 1, .high = 1}}, {{1, 1}, {2, 1}}),
-                    [](Builder& b, V v) {
-                      const std::int64_t keys = v[0] + 1;
-                      return attention({b.input("q", {4, 1, 32}), b.input("k", {4, keys, 32}), b.input("v", {4, keys, 32})}, {});
-                    }));
+  all.push_back(one(
+      "long causal attention after a cache",
+      with_sum({{.name = "P", .low = 0, .high = 500}, {.name = "T", .high = 300, .of = {{0, 1}}}}, {{1, 1}, {2, 1}}),
+      [](Builder& b, V v) {
+        const std::int64_t keys = v[0] + v[1];
+        return attention({b.input("q", {2, v[1], 64}), b.input("k", {2, keys, 64}), b.input("v", {2, keys, 64})},
+                         graph::Kept{.tril = v[0]});
+      }));
+  all.push_back(
+      one("causal attention", {{.name = "T", .high = 150, .of = {{0, 1}, {1, 1}, {2, 1}}}}, [](Builder& b, V v) {
+        return attention({b.input("q", {2, v[0], 32}), b.input("k", {2, v[0], 32}), b.input("v", {2, v[0], 32})},
+                         graph::Kept{.tril = 0});
+      }));
+  all.push_back(
+      one("causal attention after a cache",
+          with_sum({{.name = "P", .low = 0, .high = 100}, {.name = "T", .high = 70, .of = {{0, 1}}}}, {{1, 1}, {2, 1}}),
+          [](Builder& b, V v) {
+            const std::int64_t keys = v[0] + v[1];
+            return attention({b.input("q", {2, v[1], 32}), b.input("k", {2, keys, 32}), b.input("v", {2, keys, 32})},
+                             graph::Kept{.tril = v[0]});
+          }));
+  all.push_back(
+      one("attention of a token",
+          with_sum({{.name = "P", .high = 300}, {.name = "one", .low = 1, .high = 1}}, {{1, 1}, {2, 1}}),
+          [](Builder& b, V v) {
+            const std::int64_t keys = v[0] + 1;
+            return attention({b.input("q", {4, 1, 32}), b.input("k", {4, keys, 32}), b.input("v", {4, keys, 32})}, {});
+          }));
 }
 
 }  // namespace
@@ -165,18 +209,18 @@ tile::SizeList of_graph(const SizedCase& c, const KernelGraph& g) {
   return sizes;
 }
 
-SizeValues largest(const tile::SizeList& sizes) {
-  SizeValues all;
+ValuesBySize largest(const tile::SizeList& sizes) {
+  ValuesBySize all;
   for (const tile::Size& s : sizes)
     if (!s.computed) all.push_back(s.high);
   return all;
 }
 
-std::vector<SizeValues> sampled(const tile::SizeList& sizes, std::size_t count, std::uint64_t seed) {
+std::vector<ValuesBySize> sampled(const tile::SizeList& sizes, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<SizeValues> all;
+  std::vector<ValuesBySize> all;
   for (std::size_t i = 0; i < count; ++i) {
-    SizeValues values;
+    ValuesBySize values;
     for (const tile::Size& s : sizes) {
       if (s.computed) continue;
       const std::int64_t steps = (s.high - s.low) / s.multiple;

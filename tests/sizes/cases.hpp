@@ -13,7 +13,7 @@ namespace zellige::test {
 struct SizedCase {
   std::string name;
   tile::SizeList sizes;
-  std::function<graph::KernelGraph(const tile::SizeValues&)> graph;
+  std::function<graph::KernelGraph(const tile::ValuesBySize&)> graph;
 };
 
 /// Returns the cases, of few elements, so that they can be interpreted at many values.
@@ -23,9 +23,9 @@ std::vector<SizedCase> sized_cases();
 tile::SizeList of_graph(const SizedCase&, const graph::KernelGraph&);
 
 /// Returns the largest values of the sizes that a launch gives.
-tile::SizeValues largest(const tile::SizeList&);
+tile::ValuesBySize largest(const tile::SizeList&);
 
 /// Returns values of the sizes: the ends, multiples of tiles, one less and one more, and some at random.
-std::vector<tile::SizeValues> sampled(const tile::SizeList&, std::size_t count, std::uint64_t seed);
+std::vector<tile::ValuesBySize> sampled(const tile::SizeList&, std::size_t count, std::uint64_t seed);
 
 }  // namespace zellige::test

@@ -40,7 +40,7 @@ TEST(Sizes, ProgramsAtValuesComputeTheGraphsOfTheseValues) {
         refused += fmt::format("{}{}: {}\n", c.name, fused ? ", fused" : "", e.what());
         continue;
       }
-      for (const SizeValues& values : test::sampled(c.sizes, 10, 60)) {
+      for (const ValuesBySize& values : test::sampled(c.sizes, 10, 60)) {
         const graph::KernelGraph g = c.graph(values);
         const TilePrograms at = at_sizes(p, values);
         const auto found = interpret::difference(at, g, reference::random_inputs(g, 1).arrays);

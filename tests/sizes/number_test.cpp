@@ -18,7 +18,8 @@ namespace {
 const SizeList three{{.name = "T", .low = 64, .high = 8192, .multiple = 64},
                      {.name = "B", .low = 1, .high = 16},
                      {.name = "P", .low = 0, .high = 4096}};
-const SymbolicNumber T = SymbolicNumber::of(three, 0), B = SymbolicNumber::of(three, 1), P = SymbolicNumber::of(three, 2);
+const SymbolicNumber T = SymbolicNumber::of(three, 0), B = SymbolicNumber::of(three, 1),
+                     P = SymbolicNumber::of(three, 2);
 
 TEST(SymbolicNumber, HasOneNormalFormForProductsSumsAndQuotients) {
   EXPECT_EQ((T * B).text(), "B*T");
@@ -67,8 +68,8 @@ TEST(SymbolicNumber, AddsSizesThatAreComputedOfOthers) {
   EXPECT_EQ(sizes[3].name, "B*T");
   EXPECT_EQ(sizes[3].multiple, 64);
   EXPECT_EQ(SymbolicNumber::of(sizes, keys), P + T);
-  EXPECT_EQ(all_values(sizes, {128, 3, 7}), (SizeValues{128, 3, 7, 384, 135}));
-  const auto thrown = [&](const SizeValues& given) -> std::string {
+  EXPECT_EQ(all_values(sizes, {128, 3, 7}), (ValuesBySize{128, 3, 7, 384, 135}));
+  const auto thrown = [&](const ValuesBySize& given) -> std::string {
     try {
       all_values(sizes, given);
     } catch (const Error& e) {
@@ -85,7 +86,7 @@ TEST(SymbolicNumber, AddsSizesThatAreComputedOfOthers) {
 /// A number, with its value by another road.
 struct Made {
   SymbolicNumber number;
-  std::function<std::int64_t(const SizeValues&)> value;
+  std::function<std::int64_t(const ValuesBySize&)> value;
 };
 
 Made made(std::mt19937& random, const SizeList& sizes, int depth) {
@@ -93,39 +94,39 @@ Made made(std::mt19937& random, const SizeList& sizes, int depth) {
   switch (depth == 0 ? below(2) : below(6)) {
     case 0: {
       const std::int64_t c = below(40) - 20;
-      return {c, [c](const SizeValues&) { return c; }};
+      return {c, [c](const ValuesBySize&) { return c; }};
     }
     case 1: {
       const auto i = static_cast<std::size_t>(below(static_cast<unsigned>(sizes.size())));
-      return {SymbolicNumber::of(sizes, static_cast<int>(i)), [i](const SizeValues& v) { return v[i]; }};
+      return {SymbolicNumber::of(sizes, static_cast<int>(i)), [i](const ValuesBySize& v) { return v[i]; }};
     }
     case 2: {
       const Made a = made(random, sizes, depth - 1), b = made(random, sizes, depth - 1);
-      return {a.number + b.number, [=](const SizeValues& v) { return a.value(v) + b.value(v); }};
+      return {a.number + b.number, [=](const ValuesBySize& v) { return a.value(v) + b.value(v); }};
     }
     case 3: {
       const Made a = made(random, sizes, depth - 1), b = made(random, sizes, depth - 1);
-      return {a.number * b.number, [=](const SizeValues& v) { return a.value(v) * b.value(v); }};
+      return {a.number * b.number, [=](const ValuesBySize& v) { return a.value(v) * b.value(v); }};
     }
     case 4: {
       const Made a = made(random, sizes, depth - 1);
       const std::int64_t f = below(9) - 3;
-      return {a.number * f, [=](const SizeValues& v) { return a.value(v) * f; }};
+      return {a.number * f, [=](const ValuesBySize& v) { return a.value(v) * f; }};
     }
     default: {
       const Made a = made(random, sizes, depth - 1);
       const std::int64_t d = 1 + below(12);
       const auto up = [d](std::int64_t n) { return n > 0 ? (n + d - 1) / d : n / d; };
-      return {ceil_div(a.number, d), [=](const SizeValues& v) { return up(a.value(v)); }};
+      return {ceil_div(a.number, d), [=](const ValuesBySize& v) { return up(a.value(v)); }};
     }
   }
 }
 
-std::vector<SizeValues> all_of(const SizeList& sizes) {
-  std::vector<SizeValues> all{{}};
+std::vector<ValuesBySize> all_of(const SizeList& sizes) {
+  std::vector<ValuesBySize> all{{}};
   for (const Size& s : sizes) {
-    std::vector<SizeValues> longer;
-    for (const SizeValues& v : all)
+    std::vector<ValuesBySize> longer;
+    for (const ValuesBySize& v : all)
       for (std::int64_t n = s.low; n <= s.high; n += s.multiple) {
         longer.push_back(v);
         longer.back().push_back(n);
@@ -148,7 +149,7 @@ TEST(SymbolicNumber, SaysOfAllValuesOnlyWhatHolds) {
     const Made a = made(random, sizes, 4), b = made(random, sizes, 3);
     bool always = true, never = true, same = true;
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), largest = -least, divisor = 0;
-    for (const SizeValues& v : all_of(sizes)) {
+    for (const ValuesBySize& v : all_of(sizes)) {
       const std::int64_t x = a.value(v), y = b.value(v);
       ASSERT_EQ(a.number.at(v), x) << a.number.text();
       (x <= y ? never : always) = false;

@@ -1,4 +1,6 @@
 // Programs with sizes are planned and proved for all values; what breaks a proof for one value alone is rejected.
+#include "plan/plan.hpp"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,7 +9,6 @@
 #include "fuse/fuse.hpp"
 #include "fuse/separate.hpp"
 #include "graph/error.hpp"
-#include "plan/plan.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -71,32 +72,36 @@ TEST(Sizes, ABrokenLoopIsRejected) {
   const Plan good = planned(named("long K of a product"), "sm_80", true);
   EXPECT_EQ(rejected(good, "sm_80", [](Plan&) {}), "");
   const auto unbounded = [](kernel::Loop::Kind kind) {
-    return [kind](Plan& p) {
-      each_loop(p, [&](kernel::Loop& l) { l.bounded = l.bounded && l.kind != kind; });
-    };
+    return [kind](Plan& p) { each_loop(p, [&](kernel::Loop& l) { l.bounded = l.bounded && l.kind != kind; }); };
   };
   EXPECT_EQ(rejected(good, "sm_80", unbounded(kernel::Loop::iterations)),
-            "sized_k0: block has a loop from 0 to 4 whose bounds do not depend on a size; the number of iterations is known at "
+            "sized_k0: block has a loop from 0 to 4 whose bounds do not depend on a size; the number of iterations is "
+            "known at "
             "launch");
   EXPECT_EQ(rejected(good, "sm_80", [](Plan& p) { p.kernels[0].program.loop = 3; }).substr(0, 10), "sized_k0: ");
 }
 
 TEST(Sizes, WhatHoldsForTheLargestAloneIsRejected) {
   const Plan product = planned(named("long K of a product"), "sm_80", true);
-  EXPECT_EQ(rejected(product, "sm_80", [](Plan& p) {
-              each_cut(p, [](tile::Node&, tile::Cut& cut) { cut.overhang = cut.overhang && cut.size < 0; });
-            }),
-            "sized_k0: the tiles of load A reach element 256*ceil(K/256) of dimension 1, which has K, and nothing guards them");
+  EXPECT_EQ(rejected(product, "sm_80",
+                     [](Plan& p) {
+                       each_cut(p, [](tile::Node&, tile::Cut& cut) { cut.overhang = cut.overhang && cut.size < 0; });
+                     }),
+            "sized_k0: the tiles of load A reach element 256*ceil(K/256) of dimension 1, which has K, and nothing "
+            "guards them");
   const Plan softmax = planned(named("softmax of named rows"), "sm_80", true);
-  EXPECT_EQ(rejected(softmax, "sm_80", [](Plan& p) {
-              for (kernel::Kernel& k : p.kernels)
-                for (tile::Node& n : k.program.nodes) n.length_size = -1;
-            }).substr(0, 11), "sized_k0: %");
+  EXPECT_EQ(rejected(softmax, "sm_80",
+                     [](Plan& p) {
+                       for (kernel::Kernel& k : p.kernels)
+                         for (tile::Node& n : k.program.nodes) n.length_size = -1;
+                     })
+                .substr(0, 11),
+            "sized_k0: %");
   const Plan norm = planned(named("norm of named rows"), "sm_80", true);
-  EXPECT_EQ(rejected(norm, "sm_80", [](Plan& p) {
-              each_cut(p, [](tile::Node&, tile::Cut& cut) { cut.multiple = cut.size < 0 ? 1 : 8; });
-            }),
-            "sized_k0: dimension 1 of x is N, a multiple of 1, and its tiles take 8 for granted");
+  EXPECT_EQ(
+      rejected(norm, "sm_80",
+               [](Plan& p) { each_cut(p, [](tile::Node&, tile::Cut& cut) { cut.multiple = cut.size < 0 ? 1 : 8; }); }),
+      "sized_k0: dimension 1 of x is N, a multiple of 1, and its tiles take 8 for granted");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "../all_cases.hpp"
 #include "cases.hpp"
 #include "emit/launch_sizes.hpp"
 #include "fuse/fuse.hpp"
@@ -27,7 +28,8 @@ emit::EmittedProgram program_of(const SizedCase& c, const char* target_name, boo
 }
 
 /// Returns what is wrong with a run for these values; "" if nothing is.
-std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::SizeValues& values, const Cache& cache) {
+std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::ValuesBySize& values,
+                  const Cache& cache) {
   const graph::KernelGraph g = c.graph(values);
   const emit::Manifest m = emit::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(g, 3).arrays;
@@ -57,11 +59,10 @@ TEST(SizesOnTheEmulator, OneProgramIsRightAtAllValues) {
   const Cache cache = Cache::temporary();
   const char* only = std::getenv("ZELLIGE_SIZED_CASE");
   std::size_t number = 0;
-  const bool all = std::getenv("ZELLIGE_ALL") != nullptr;
   for (const SizedCase& c : test::sized_cases())
     for (const char* target : {"sm_80", "sm_90a"})
       for (const bool fused : {true, false}) {
-        if (only ? c.name.find(only) == std::string::npos : !all && number++ % 7 != 0) continue;
+        if (only ? c.name.find(only) == std::string::npos : number++ % test::every(11) != 0) continue;
         SCOPED_TRACE(fmt::format("{} on {}{}", c.name, target, fused ? ", fused" : ""));
         emit::EmittedProgram p;
         try {
@@ -70,7 +71,7 @@ TEST(SizesOnTheEmulator, OneProgramIsRightAtAllValues) {
           ADD_FAILURE() << e.what();
           continue;
         }
-        for (const tile::SizeValues& values : test::sampled(c.sizes, 8, 61)) {
+        for (const tile::ValuesBySize& values : test::sampled(c.sizes, 8, 61)) {
           std::string what;
           try {
             what = wrong(c, p, values, cache);
