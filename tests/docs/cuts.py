@@ -14,7 +14,7 @@ MAY = ("tile", "lower")
 DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bCut\b")
 GONE = re.compile(r"\bstruct (?:Split|Buffer|Place|Order|Trips|Digit)\b|\b(?:KernelPlan|BlockProgram|a_from|partial_stride|stage_stride|loop_begin|loop_end|held_back)\b")
 KEEP = ("graph", "search", "emulate", "run", "fuse/groups.hpp", "emit/loop_text.cpp")  # other structs have these names there
-NUMBERS = ("tile", "lower", "ir", "emit", "plan/prove.cpp", "kernel/tensor_map.cpp", "kernel/tensor_map.hpp", "verify/coverage.cpp")
+NUMBERS = ("tile", "lower", "ir", "emit", "plan/prove.cpp", "run/sized.cpp", "kernel/tensor_map.cpp", "kernel/tensor_map.hpp", "verify/coverage.cpp")
 NUMBER = re.compile(r"\bSymbolicNumber\b")
 
 
