@@ -147,7 +147,7 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
     if (place.of == Of::shape && e.size())
       std::ranges::find(list, e.size()->name, &tile::Size::name)->of.emplace_back(place.index, place.entry);
   }
-  Names in_inputs;
+  SizeNames in_inputs;
   for (const auto& [place, e] : g.sizes->integers)
     if (place.of == Of::shape) in_inputs.merge(names_in(e));
   for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
