@@ -84,6 +84,20 @@ TEST_F(SizeOption, AProgramForAllValuesIsPlanned) {
   EXPECT_NE(f.output.find("\nsize T from 8 to 512 multiple 8\n"), f.output.npos) << f.output;
 }
 
+TEST_F(SizeOption, AProgramForAllValuesIsWrittenAndReadAgainAsIr) {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    const auto f = run({"transpile", rows, "-o", path("out"), "--force", "--emit", "cu,ir", "--target", target});
+    EXPECT_EQ(f.status, 0) << f.output;
+    const auto g = run({"emit", path("out/any_rows.ir"), "-o", path("again"), "--force"});
+    EXPECT_EQ(g.status, 0) << g.output;
+    const std::string source = zellige::run::read_whole(path("out/any_rows.cu"));
+    EXPECT_NE(source.find("launch_any_rows(int64_t nT, "), source.npos) << source;
+    EXPECT_EQ(zellige::run::read_whole(path("again/any_rows.cu")), source);
+    const std::string manifest = zellige::run::read_whole(path("out/any_rows.manifest.json"));
+    EXPECT_NE(manifest.find("\"number\": \"T\""), manifest.npos) << manifest;
+  }
+}
+
 TEST_F(SizeOption, GraphsAreEqualForAllValues) {
   const auto f = run({"equal", growing, growing});
   EXPECT_EQ(f.status, 0) << f.output;
