@@ -52,8 +52,8 @@ void mask_ends(tile::TileProgram& p, int node, int dim, int size, std::int64_t h
     if (!open) return;
     Node& value = p.nodes[open->value];
     if (open->dim < 0)
-      fail("{}: %{} has two dimensions of one extent, {} at most, and a sum or maximum over one needs it as a constant", p.name,
-           open->value, high);
+      fail("{}: %{} has two dimensions of one extent, {} at most, and a sum or maximum over one needs it as a constant",
+           p.name, open->value, high);
     if (p.nodes[open->fold].kind == NodeKind::matmul && open->reader == open->fold)
       fail("{}: rows that numbers name are multiplied along a dimension whose end is known at launch only: {}", p.name,
            value.name);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "graph/error.hpp"
 #include "lower/mask_ends.hpp"
@@ -77,12 +78,31 @@ class SizesOfProgram {
       more = changed_;
     }
     for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
+    launch_apart();
     for (const bool views : {false, true})
       for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t)
         if (views == (p_.view(t) != nullptr)) strides_of(t);
   }
 
  private:
+  /// Gives each kernel of a launch of several its own one, if a size decides how many blocks one of them has.
+  void launch_apart() {
+    for (std::size_t first = 0, last = 0; first < p_.kernels.size(); first = last) {
+      for (last = first + 1; last < p_.kernels.size() && p_.kernels[last].same_launch;) ++last;
+      const std::span<tile::TileProgram> launch(p_.kernels.data() + first, last - first);
+      const bool sized = std::ranges::any_of(launch, [&](const tile::TileProgram& kernel) {
+        return !std::ranges::all_of(kernel.grid_of(p_.sizes), &SymbolicNumber::is_constant);
+      });
+      if (!sized || launch.size() == 1) continue;
+      for (tile::TileProgram& kernel : launch) {
+        kernel.same_launch = false, kernel.part_begin = 0;
+        kernel.name = fmt::format("{}_{}", kernel.name, &kernel - launch.data());
+        for (Node& n : kernel.nodes)
+          for (tile::Cut& cut : n.view.cuts) cut.of_part = false;
+      }
+    }
+  }
+
   bool is_input(int tensor) const { return std::ranges::count(p_.inputs, tensor) > 0; }
 
   /// Gives an extent to a dimension of a tensor. `where` is the kernel or view that asks for it.

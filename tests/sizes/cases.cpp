@@ -149,6 +149,11 @@ void add_views(std::vector<SizedCase>& all) {
                     [](Builder& b, V v) {
                       return exp(b.input("x", {v[0], v[1], 24}));
                     }));
+  all.push_back(
+      one("joined columns of tokens", {{.name = "T", .high = 90, .of = {{0, 0}, {1, 0}}}}, [](Builder& b, V v) {
+        const Operands of{b.input("x", {v[0], 24}), b.input("y", {v[0], 40})};
+        return concat(of[0], of[1], 1);
+      }));
   all.push_back(one("inner tokens",
                     {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 90, .of = {{0, 2}}}},
                     [](Builder& b, V v) {

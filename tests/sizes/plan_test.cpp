@@ -104,5 +104,47 @@ TEST(Sizes, WhatHoldsForTheLargestAloneIsRejected) {
       "sized_k0: dimension 1 of x is N, a multiple of 1, and its tiles take 8 for granted");
 }
 
+TEST(Sizes, WhatStaysAConstantIsRefusedInOneSentence) {
+  using graph::TensorHandle;
+  const auto message = [](tile::SizeList sizes,
+                          const std::function<TensorHandle(graph::Builder&)>& body) -> std::string {
+    graph::Builder b("g");
+    b.output(body(b), "out");
+    const SizedCase c{"g", std::move(sizes), [g = b.build()](const tile::ValuesBySize&) { return g; }};
+    try {
+      planned(c, "sm_80", false);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const auto rows = [](std::int64_t high, std::vector<std::pair<int, int>> of) {
+    return tile::SizeList{{.name = "T", .high = high, .of = std::move(of)}};
+  };
+  EXPECT_EQ(message(rows(64, {{0, 0}}),
+                    [](graph::Builder& b) {
+                      const std::vector<TensorHandle> of{b.input("x", {64, 32}), b.input("y", {16, 32})};
+                      return concat(of[0], of[1], 0);
+                    }),
+            "g_k0: T is 64, and dimension 0 of out is not");
+  EXPECT_EQ(
+      message(rows(64, {{0, 0}}),
+              [](graph::Builder& b) {
+                return slice(b.input("x", {64, 32}), 0, 8, 64);
+              }),
+      "g: x is seen as out_view: dimension 0 of (56, 32) is no product or part of the extents (T, 32) for all sizes");
+  EXPECT_EQ(message(rows(20000, {{0, 1}}),
+                    [](graph::Builder& b) {
+                      return layer_norm(b.input("x", {3, 20000}), 1e-5);
+                    }),
+            "g: s3 divides sums along T by 2000, the elements of a block's part, which the last block has not");
+  EXPECT_EQ(message(rows(64, {{0, 0}}),
+                    [](graph::Builder& b) {
+                      const std::vector<TensorHandle> of{b.input("x", {64, 32}), b.input("y", {64, 32})};
+                      return of[0] + of[1];
+                    }),
+            "g: y is seen as y_flat: dimension 0 of y is T, too");
+}
+
 }  // namespace
 }  // namespace zellige::plan
