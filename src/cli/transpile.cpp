@@ -89,12 +89,12 @@ std::vector<std::string> transpile_ranks(const TranspileArguments& a, graph::Ker
                                          run::Outputs& outputs) {
   run::declare_constant(g, std::exchange(options.constants, {}));
   run::RankProgram p = run::compile_over_ranks(g, target, options, run::standard_cache());
-  run::create_folders(a.folder);
+  system::create_folders(a.folder);
   std::vector<std::string> paths;
   for (run::RankStep& step : p.steps) {
     if (!step.program) continue;
     tell(g.name, step.program->plan.rejected);
-    if (a.one_file) step.program->source = run::standalone(step.program->source);
+    if (a.one_file) step.program->source = toolchain::standalone(step.program->source);
     std::ranges::copy(write(a, *step.program, outputs), std::back_inserter(paths));
     if (a.explain) explain(step.notes, *step.program);
   }

@@ -61,9 +61,9 @@ constexpr int nccl_sum = 0, nccl_max = 2;
 
 }  // namespace
 
-Library nccl_library() {
-  if (const std::optional<Library> own = Library::named("ZELLIGE_NCCL")) return *own;
-  return Library::open("NCCL", {"libnccl.so.2", "libnccl.so"});
+system::Library nccl_library() {
+  if (const std::optional<system::Library> own = system::Library::named("ZELLIGE_NCCL")) return *own;
+  return system::Library::open("NCCL", {"libnccl.so.2", "libnccl.so"});
 }
 
 const Nccl& nccl() {

@@ -14,11 +14,11 @@ struct NcclId {
 };
 
 /// Returns $ZELLIGE_NCCL, or the machine's libnccl.so.2. Throws Error if there is none.
-Library nccl_library();
+system::Library nccl_library();
 
 /// NCCL's functions. All that return an int return an ncclResult_t.
 struct Nccl {
-  Library library = nccl_library();
+  system::Library library = nccl_library();
   int (*version)(int*) = library["ncclGetVersion"];
   const char* (*error_string)(int) = library["ncclGetErrorString"];
   int (*unique_id)(NcclId*) = library["ncclGetUniqueId"];

@@ -17,9 +17,9 @@ std::int64_t largest_workspace(const RankProgram& p) {
 
 }  // namespace
 
-KernelBinder kernels_on_gpu(const Cache& cache) {
+KernelBinder kernels_on_gpu(const toolchain::Cache& cache) {
   return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
-    const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+    const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
     require_architecture(cubin.architecture);
     const auto loaded = std::make_shared<const LoadedProgram>(p.manifest, cubin);
     const auto bound = std::make_shared<const BoundProgram>(*loaded, address);

@@ -21,7 +21,7 @@ using KernelBinder = std::function<KernelLauncher(const emit::EmittedProgram&,
                                                   const std::function<std::uint64_t(std::size_t tensor)>& address)>;
 
 /// Returns a binder that compiles kernels with NVRTC and launches them on this process's GPU.
-KernelBinder kernels_on_gpu(const Cache&);
+KernelBinder kernels_on_gpu(const toolchain::Cache&);
 
 class RankEngine {
  public:

@@ -109,7 +109,7 @@ class Memories {
   }
 
   /// Runs one program on one rank.
-  void kernels(const RankStep& step, int r, const Cache& cache, int workers) {
+  void kernels(const RankStep& step, int r, const toolchain::Cache& cache, int workers) {
     const emit::Manifest& m = step.program->manifest;
     const graph::Segment& s = step.segment;
     std::vector<Bytes> storage;
@@ -161,7 +161,7 @@ class Memories {
 }  // namespace
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
-                               const std::optional<Cache>& cache) {
+                               const std::optional<toolchain::Cache>& cache) {
   RankProgram p{.graph = graph::flat_collectives(g)};
   for (graph::Segment& s : graph::segments(p.graph)) {
     RankStep step;
@@ -235,13 +235,13 @@ void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<st
 }
 
 RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache& cache,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const toolchain::Cache& cache,
                          Timing time) {
   Communicator ranks(require_job(p.graph.name, p.graph.ranks));
   ranks.require_same(facts);
-  const auto start = SteadyClock::now();
+  const auto start = system::SteadyClock::now();
   RankEngine engine(p, ranks, kernels_on_gpu(cache));
-  RanksRun run{.compile_ms = ms_since(start), .rank = ranks.rank()};
+  RanksRun run{.compile_ms = system::ms_since(start), .rank = ranks.rank()};
   run.manifest.name = p.graph.name;
   for (std::size_t i = 0; i < p.graph.inputs.size(); ++i) {
     const emit::TensorPlace place = place_in(p.graph, p.graph.inputs[i]);
@@ -250,11 +250,11 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
                     reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
                   }));
   }
-  const auto launched = SteadyClock::now();
+  const auto launched = system::SteadyClock::now();
   Stream stream;
   engine.run(stream.handle());
   ranks.wait(stream, p.graph.name);
-  run.run_ms = ms_since(launched);
+  run.run_ms = system::ms_since(launched);
   for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
     emit::TensorPlace place = place_in(p.graph, t);
     if (place.role == emit::Role::input || !engine.has(t)) continue;
@@ -267,7 +267,7 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
 }
 
 RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
-                            const Cache& cache, int workers) {
+                            const toolchain::Cache& cache, int workers) {
   Memories all(p.graph, over, inputs);
   for (const RankStep& step : p.steps) {
     if (!step.program)

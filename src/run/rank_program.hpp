@@ -29,7 +29,7 @@ struct RankProgram {
 /// Returns the program of a graph over ranks. Its graph is that of graph::flat_collectives(): the given tensors keep their
 /// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
-                               const std::optional<Cache>& = std::nullopt);
+                               const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
 /// (docs/explanation/ranks.md).
@@ -57,12 +57,12 @@ struct RanksRun {
 /// kernels without counters. With Timing::hot, all evaluations read the same inputs. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
 /// name.
 RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const Cache&,
+                         const std::vector<std::pair<std::string, std::string>>& facts, const toolchain::Cache&,
                          Timing = Timing::off);
 
 /// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of graph::over_ranks(). Throws as
 /// run_emulated() does.
 RanksRun run_ranks_emulated(const RankProgram&, const graph::KernelGraph& over_ranks,
-                            const reference::InputChoice& inputs, const Cache&, int workers = 0);
+                            const reference::InputChoice& inputs, const toolchain::Cache&, int workers = 0);
 
 }  // namespace zellige::run

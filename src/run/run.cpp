@@ -205,7 +205,7 @@ void report(const RanksRun& ran, RunResult& r) {
 }
 
 /// Plans, compiles, runs and checks all ranks of the graph with one seed, as fill() does of one.
-void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache, RunResult& r) {
+void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
   require_options_of_ranks(g, o);
   const graph::KernelGraph over = graph::over_ranks(g);
   std::optional<RankProgram> program;
@@ -230,9 +230,9 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
   o.compile.say("finding inputs");
   RunOptions of_inputs = o;
   of_inputs.compile.inputs = files_of_ranks(g, o.compile.inputs);
-  auto start = SteadyClock::now();
+  auto start = system::SteadyClock::now();
   const reference::RandomInputs inputs = inputs_of(over, of_inputs, check);
-  r.inputs_ms = ms_since(start);
+  r.inputs_ms = system::ms_since(start);
   for (std::size_t i = 0; i < over.inputs.size(); ++i)
     r.scales.emplace_back(over.tensors[over.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
   r.status = check == Check::none ? Status::unchecked : Status::correct;
@@ -243,13 +243,13 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const Cache& c
                                : run_ranks_emulated(*program, over, inputs, cache, o.workers);
     report(ran, r);
     o.compile.say("checking");
-    start = SteadyClock::now();
+    start = system::SteadyClock::now();
     const graph::KernelGraph checked = of_rank(over, g, ran.rank);
     if (check == Check::full && ran.complete)
       check_all(checked, ran.manifest, ran.storage, inputs, r);
     else if (check == Check::sampled && ran.complete)
       check_sample(checked, ran.manifest, ran.storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
-    r.check_ms = ms_since(start);
+    r.check_ms = system::ms_since(start);
   } else {
     r.status = Status::reference;
   }

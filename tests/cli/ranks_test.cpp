@@ -8,7 +8,7 @@
 
 namespace {
 
-using zellige::run::write_whole;
+using zellige::system::write_whole;
 
 std::string mlp(const std::string& name, const std::string& ranks, int wide, const std::string& end) {
   return fmt::format(

@@ -36,7 +36,7 @@ TEST_F(SizeOption, OneProgramIsForAllValues) {
         run({"run", cached, "--on", "emulator", "--size", t, "--size", p, "--json", path("r.json"), "--force"});
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_EQ(f.output.find("for these sizes alone"), f.output.npos) << f.output;
-    const std::string source = nlohmann::json::parse(zellige::run::read_whole(path("r.json"))).at("kernel");
+    const std::string source = nlohmann::json::parse(zellige::system::read_whole(path("r.json"))).at("kernel");
     EXPECT_EQ(kernel.empty() ? source : kernel, source);
     kernel = source;
   }
@@ -90,10 +90,10 @@ TEST_F(SizeOption, AProgramForAllValuesIsWrittenAndReadAgainAsIr) {
     EXPECT_EQ(f.status, 0) << f.output;
     const auto g = run({"emit", path("out/any_rows.ir"), "-o", path("again"), "--force"});
     EXPECT_EQ(g.status, 0) << g.output;
-    const std::string source = zellige::run::read_whole(path("out/any_rows.cu"));
+    const std::string source = zellige::system::read_whole(path("out/any_rows.cu"));
     EXPECT_NE(source.find("launch_any_rows(int64_t nT, "), source.npos) << source;
-    EXPECT_EQ(zellige::run::read_whole(path("again/any_rows.cu")), source);
-    const std::string manifest = zellige::run::read_whole(path("out/any_rows.manifest.json"));
+    EXPECT_EQ(zellige::system::read_whole(path("again/any_rows.cu")), source);
+    const std::string manifest = zellige::system::read_whole(path("out/any_rows.manifest.json"));
     EXPECT_NE(manifest.find("\"number\": \"T\""), manifest.npos) << manifest;
   }
 }

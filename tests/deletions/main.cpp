@@ -139,7 +139,7 @@ class Subject {
         std::memcpy(b.data(), values_[t].data(), values_[t].size());
         b.mark_initialised();
       }
-      config.parameters.push_back(run::parameter(program_.manifest, kernel, a, b));
+      config.parameters.push_back(run::parameter(program_.manifest, kernel, a, &b));
     }
     using Entry = void (*)(emulate::Launch&);
     const Entry entry = reinterpret_cast<Entry>(dlsym(handle_, ("emulate_" + kernel.name).c_str()));
