@@ -20,7 +20,7 @@ using graph::Builder, graph::DType, graph::KernelGraph;
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
 /// A binder whose kernels run on the emulator, in memory of the driver that stands in, which is the host's.
-KernelBinder kernels_on_emulator(const Cache& cache) {
+KernelBinder kernels_on_emulator(const toolchain::Cache& cache) {
   return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
     std::vector<std::byte*> at;
     for (std::size_t t = 0; t < p.manifest.tensors.size(); ++t) at.push_back(reinterpret_cast<std::byte*>(address(t)));
@@ -61,7 +61,7 @@ class Engine : public testing::Test {
         } catch (const Error& e) {
           text = e.what();
         }
-        write_whole((folder_ / std::to_string(r)).string(), text);
+        system::write_whole((folder_ / std::to_string(r)).string(), text);
         _exit(testing::Test::HasFailure() ? 1 : 0);
       }
       children.push_back(child);
@@ -71,7 +71,7 @@ class Engine : public testing::Test {
       int status = 0;
       waitpid(children[static_cast<std::size_t>(r)], &status, 0);
       EXPECT_EQ(status, 0) << "rank " << r;
-      all.push_back(read_whole((folder_ / std::to_string(r)).string()));
+      all.push_back(system::read_whole((folder_ / std::to_string(r)).string()));
     }
     return all;
   }
@@ -82,7 +82,7 @@ class Engine : public testing::Test {
 /// Random programs: each process has, bit for bit, what the emulator's run of all ranks has.
 TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
   test::Rng rng(9);
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (int i = 0; i < 12; ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, DType::f32, 3), over = graph::over_ranks(g);

@@ -16,7 +16,7 @@ using reference::Array;
 /// Random programs: every rank's outputs are within the tolerance of the reference's.
 TEST(Ranks, RandomProgramsComputeWhatTheReferenceDoes) {
   test::Rng rng(4);
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (int i = 0; i < 40; ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
@@ -78,7 +78,7 @@ TEST(Ranks, WrongRankIsNamed) {
   const auto x = b.input("x", {4, 8}, DType::f32);
   b.output(all_reduce(relu(x)) + x, "y");
   const KernelGraph g = b.build(), over = graph::over_ranks(g);
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const reference::RandomInputs inputs = reference::random_inputs(over, 1);
   RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache);
   RunResult right{.status = Status::correct}, wrong = right;
@@ -96,7 +96,7 @@ TEST(Ranks, WrongRankIsNamed) {
 
 std::string refusal(const KernelGraph& g, RunOptions o) {
   o.workers = 1;
-  const RunResult r = run(g, o, Cache::temporary());
+  const RunResult r = run(g, o, toolchain::Cache::temporary());
   EXPECT_EQ(name(r.status), name(Status::refused));
   return r.reason;
 }

@@ -62,7 +62,7 @@ graph::KernelGraph wide(graph::Strides strides) {
 
 // Lines that the planner pads leave in whole chunks, the padding of the last one included; a user's lines do not.
 TEST(Shapes, ThePaddingOfLinesIsStored) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const char* target : {"sm_80", "sm_90a"})
     for (const bool open : {true, false}) {
       const graph::KernelGraph g = wide(open ? graph::Strides{} : graph::Strides{520, 1});

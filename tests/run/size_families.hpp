@@ -124,7 +124,7 @@ struct Ran {
 
 /// Runs a manifest, which must be that of a launch.
 inline Ran ran(const std::string& source, const emit::Manifest& m, const std::vector<reference::Array>& inputs,
-               const Cache& cache) {
+               const toolchain::Cache& cache) {
   Ran r;
   for (const emit::TensorPlace& t : m.tensors)
     r.storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)

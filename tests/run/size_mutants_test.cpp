@@ -52,7 +52,7 @@ static int planted(int site, int n) {
 
 /// Returns whether a run finds a fault: by a finding, an exception, or an output that is not `right`.
 bool found(const std::string& source, const emit::Manifest& m, const std::vector<reference::Array>& inputs,
-           const Ran& right, const Cache& cache) {
+           const Ran& right, const toolchain::Cache& cache) {
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors)
     storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
@@ -86,7 +86,7 @@ struct Tally {
 };
 
 /// Faults in the source: each use is one too small or too large at one value.
-void plant_in_source(const Family& f, const emit::EmittedProgram& p, const Cache& cache, Tally& tally) {
+void plant_in_source(const Family& f, const emit::EmittedProgram& p, const toolchain::Cache& cache, Tally& tally) {
   int sites = 0;
   const std::string source = planted(p.source, sites);
   for (const std::int64_t n : places(f.size)) {
@@ -107,7 +107,7 @@ void plant_in_source(const Family& f, const emit::EmittedProgram& p, const Cache
 }
 
 /// Faults in the manifest: each number that a size decides is one too small or too large at one value.
-void plant_in_manifest(const Family& f, const emit::EmittedProgram& p, const Cache& cache, Tally& tally) {
+void plant_in_manifest(const Family& f, const emit::EmittedProgram& p, const toolchain::Cache& cache, Tally& tally) {
   for (const std::int64_t n : places(f.size)) {
     const std::vector<reference::Array> inputs = inputs_of(f.graph(n));
     const std::int64_t at[] = {n};
@@ -132,7 +132,7 @@ void plant_in_manifest(const Family& f, const emit::EmittedProgram& p, const Cac
 }
 
 TEST(SizeMutants, AreFoundAtTheOneValueWhereTheyAreWrong) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   Tally tally;
   for (const Family& f : ragged()) {
     plan::PlanOptions o = options(f, false);

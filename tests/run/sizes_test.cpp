@@ -22,7 +22,7 @@ void expect_predicted(const plan::Plan& plan, const std::vector<EmulatedKernel>&
 }
 
 TEST(Sizes, OneProgramIsRightAtAllOfThem) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   int same = 0, compared = 0;
   for (const Family& f : families()) {
     const target::Target& target = target::find(f.target);
@@ -55,7 +55,7 @@ TEST(Sizes, OneProgramIsRightAtAllOfThem) {
 
 /// The planner takes sizes from 1 on; a manifest may have 0, at which kernels have no blocks.
 TEST(Sizes, MayBeZeroInAManifest) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const Family f{"softmax", softmax_of_rows, "sm_80", rows(1, 24)};
   emit::EmittedProgram p = test::transpile(f.graph(24), target::find(f.target), options(f, true));
   p.manifest.sizes[0].low = 0;

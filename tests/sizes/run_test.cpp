@@ -29,7 +29,7 @@ emit::EmittedProgram program_of(const SizedCase& c, const char* target_name, boo
 
 /// Returns what is wrong with a run for these values; "" if nothing is.
 std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::ValuesBySize& values,
-                  const Cache& cache) {
+                  const toolchain::Cache& cache) {
   const graph::KernelGraph g = c.graph(values);
   const emit::Manifest m = emit::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(g, 3).arrays;
@@ -56,7 +56,7 @@ std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile:
 }
 
 TEST(SizesOnTheEmulator, OneProgramIsRightAtAllValues) {
-  const Cache cache = Cache::temporary();
+  const toolchain::Cache cache = toolchain::Cache::temporary();
   const char* only = std::getenv("ZELLIGE_SIZED_CASE");
   std::size_t number = 0;
   for (const SizedCase& c : test::sized_cases())
