@@ -26,7 +26,7 @@ void KernelText::raise(const kernel::Step& step) {
   const std::string loop = fmt::format("for (int i = 0; i < {}; ++i) ", sums_of(c));
   out_.open("{{");
   out_.line("Vec<float, {}> most{};", sums_of(c), node);
-  out_.line("{}most{}[i] = sum{}[i].most;", loop, node, node);
+  out_.line("{}most{}[i] = sum{}[i].maximum;", loop, node, node);
   finds_maximum_ = true;
   fragment_nest(kernel::StepSpan(&step, 1));
   finds_maximum_ = false;

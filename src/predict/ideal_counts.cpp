@@ -56,7 +56,7 @@ class ScheduleWalk {
 
   /// Returns how many of the iterations from, .., to - 1 of a loop a block runs, on average.
   double iterations(std::int64_t from, std::int64_t to, bool bounded) const {
-    if (!bounded) return static_cast<double>(std::max<std::int64_t>(0, to - from));
+    if (!bounded || !plan_.loop_bounds) return static_cast<double>(std::max<std::int64_t>(0, to - from));
     const tile::TileProgram& p = plan_.program;
     const std::int64_t blocks = p.grid[plan_.loop_bounds->rows.axis()];
     double all = 0;

@@ -168,9 +168,11 @@ Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
   return counts;
 }
 
-/// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
+/// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask, or, where a size alone
+/// decides them, of the largest value of the size.
 std::uint64_t blocks_in(const kernel::Kernel& kernel, std::int64_t iteration) {
   const tile::TileProgram& p = kernel.program;
+  if (!kernel.loop_bounds) return iteration < p.loop ? static_cast<std::uint64_t>(p.grid.count()) : 0;
   const int axis = kernel.loop_bounds->rows.axis();
   std::uint64_t blocks = 0;
   for (std::int64_t block = 0; block < p.grid[axis]; ++block)

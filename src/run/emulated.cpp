@@ -137,8 +137,8 @@ emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLa
   return parameter;
 }
 
-EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage, const toolchain::Cache& cache,
-                         int workers) {
+EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage,
+                         const toolchain::Cache& cache, int workers) {
   return run_emulated(program.source, program.manifest, storage, cache, workers);
 }
 

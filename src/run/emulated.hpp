@@ -38,10 +38,11 @@ emulate::LaunchParameter parameter(const emit::Manifest&, const emit::KernelLaun
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only
 /// inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code does not compile.
-EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&, int workers = 0);
-/// The same for a program's source and a manifest of it: of a program with sizes, that of a launch (emit/launch_sizes.hpp).
-EmulatedRun run_emulated(const std::string& source, const emit::Manifest&, std::vector<Bytes>& storage, const toolchain::Cache&,
+EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&,
                          int workers = 0);
+/// The same for a program's source and a manifest of it: of a program with sizes, that of a launch (emit/launch_sizes.hpp).
+EmulatedRun run_emulated(const std::string& source, const emit::Manifest&, std::vector<Bytes>& storage,
+                         const toolchain::Cache&, int workers = 0);
 
 /// Returns the nonzero event counters, with their names.
 std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters&);

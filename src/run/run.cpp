@@ -262,7 +262,8 @@ void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const toolchai
 }
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
-void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
+void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions& o, const toolchain::Cache& cache,
+          RunResult& r) {
   declare_constant(g, o.compile.constants);
   if (g.ranks > 1 || graph::has_collectives(g)) return fill_ranks(g, o, cache, r);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.

@@ -16,8 +16,8 @@
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
-#include "toolchain/cache.hpp"
 #include "run/sized.hpp"
+#include "toolchain/cache.hpp"
 
 namespace zellige::run {
 

@@ -179,7 +179,7 @@ struct Dimension {
   bool all_tiles = false;     // of the largest value of the size
   bool predicated = false;    // a tile may reach beyond `end`
   bool of_part = false;       // `begin` and `end` contain the program's part_begin
-  std::int64_t room = 0;    // elements beyond `end` that a store may change, as they are padding
+  std::int64_t room = 0;      // elements beyond `end` that a store may change, as they are padding
 };
 
 /// Returns the dimensions of a view of the program.

@@ -21,11 +21,13 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
     if (less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
-    const std::int64_t padding = n.kind == NodeKind::store ? program.line_padding(n.tensor, d) : 0,
-                       room = n.view.room(d);
-    if (room != 0 && (room < 0 || room > padding || less_equal(extent, end) != true))
-      reject(p, "{} {} may change {} elements beyond {} of dimension {}, where lines of {} elements have {} of padding",
-             tile::name(n.kind), n.name, room, end.text(), d, extent.text(), padding);
+    if (const std::int64_t room = n.view.room(d); room != 0) {
+      const std::int64_t padding = n.kind == NodeKind::store ? program.line_padding(n.tensor, d) : 0;
+      if (room < 0 || room > padding || less_equal(extent, end) != true)
+        reject(p,
+               "{} {} may change {} elements beyond {} of dimension {}, where lines of {} elements have {} of padding",
+               tile::name(n.kind), n.name, room, end.text(), d, extent.text(), padding);
+    }
     if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject(p, "{} {} starts at {} of dimension {}, and nothing guards it", tile::name(n.kind), n.name, origin, d);
     if (less_equal(reach, end) != true && !n.view.predicated(d))
@@ -80,7 +82,8 @@ void check_sizes(const Kernel& kernel, const TilePrograms& program) {
   if (kernel.blocks > 0)
     reject(p, "a block takes several tiles, of a grid of ({},{},{})", grid[0].text(), grid[1].text(), grid[2].text());
   if (!iterations.is_constant() && kernel.cluster > 1)
-    reject(p, "{} blocks of a cluster share a loop of {} iterations, which are known at launch", kernel.cluster, iterations.text());
+    reject(p, "{} blocks of a cluster share a loop of {} iterations, which are known at launch", kernel.cluster,
+           iterations.text());
   if (less_equal(1, iterations) != true || iterations.high() != p.loop)
     reject(p, "{} iterations, of a loop of {}: 1 to {} are right", iterations.text(), p.loop, p.loop);
   for (const Node& n : p.nodes)

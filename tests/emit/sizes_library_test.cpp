@@ -8,8 +8,8 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "system/files.hpp"
-#include "toolchain/host_compiler.hpp"
 #include "system/process.hpp"
+#include "toolchain/host_compiler.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -58,8 +58,9 @@ TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
   const Folder folder;
   const toolchain::Cache cache{folder.path};
   system::write_whole(folder / "fake.c", fake_driver);
-  const system::Finished built = system::run_process({*gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
-                                                (folder / "libcuda.so.1").string(), (folder / "fake.c").string()});
+  const system::Finished built =
+      system::run_process({*gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
+                           (folder / "libcuda.so.1").string(), (folder / "fake.c").string()});
   ASSERT_EQ(built.status, 0) << built.output;
   void* const driver = dlopen((folder / "libcuda.so.1").c_str(), RTLD_NOW);
   ASSERT_TRUE(driver) << dlerror();

@@ -8,9 +8,9 @@
 
 #include "../ranks.hpp"
 #include "../run/folder.hpp"
-#include "system/files.hpp"
 #include "run/nccl.hpp"
 #include "run/rank_engine.hpp"
+#include "system/files.hpp"
 
 namespace zellige::run {
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""In src, no file has over 500 lines and no folder over 40 files, no class has over 200 lines or is defined in several .cpp, and no function
+"""In src, no file has over 500 lines and no folder over 40 files but those of CROWDED, no class has over 200 lines or is defined in several .cpp, and no function
 has over 60; what may is listed with the reason.
 
 A function's lines are those from its first to its last brace; a class's are those of its definition. A row of LONG that is
@@ -16,6 +16,11 @@ import braces  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES, FILE, CLASS, FUNCTION = 40, 500, 200, 60
+# Folders with more files, how many at most, and why.
+CROWDED = {
+    "src/graph": (45, "graphs with sizes and graphs over ranks came together; those over ranks are to have a folder"),
+    "src/run": (42, "the processes of ranks are to have a folder"),
+}
 # What is longer, and why: (file, name).
 LONG = {
 }
@@ -31,8 +36,9 @@ def mistakes(root, long=None, several=None):
     found, used, files = [], set(), collections.defaultdict(set)
     sources = sorted(p for p in (root / "src").rglob("*") if p.suffix in (".cpp", ".hpp"))
     for folder, count in collections.Counter(p.parent.relative_to(root) for p in sources).items():
-        if count > FILES:
-            found.append(f"{folder} has {count} files, at most {FILES} are expected")
+        limit = CROWDED.get(str(folder), (FILES,))[0]
+        if count > limit:
+            found.append(f"{folder} has {count} files, at most {limit} are expected")
     for path in sources:
         file, text = str(path.relative_to(root)), path.read_text()
         if (lines := text.count("\n")) > FILE:
