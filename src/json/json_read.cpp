@@ -94,7 +94,7 @@ class SizedIntegers {
     for (const auto& [name, size] : j.items()) {
       only_keys(where, size, {"min", "max", "multiple", "typical"});
       graph::NamedSize s{.name = name};
-      const auto value = [&](const char* key, std::int64_t min) {
+      const auto value = [&where, &name = name, &size = size](const char* key, std::int64_t min) {
         return integer(where, fmt::format("{} of size {}", key, name), member(where, size, key), min, max_extent);
       };
       s.max = value("max", 0);

@@ -9,6 +9,7 @@
 #include "reference/evaluate.hpp"
 #include "run/rank_engine.hpp"
 #include "run/timing.hpp"
+#include "system/elapsed.hpp"
 
 namespace zellige::run {
 namespace {

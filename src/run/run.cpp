@@ -167,7 +167,7 @@ InputFiles files_of_ranks(const graph::KernelGraph& g, const InputFiles& given) 
     return std::ranges::any_of(given, [&](const auto& file) { return file.first == name; });
   };
   for (const auto& [name, file] : given) {
-    const bool of_all = std::ranges::any_of(g.inputs, [&](int t) { return g.tensors[t].name == name; });
+    const bool of_all = std::ranges::any_of(g.inputs, [&g, &name = name](int t) { return g.tensors[t].name == name; });
     if (!of_all) all.emplace_back(name, file);
     for (int r = 0; of_all && r < g.ranks; ++r)
       if (const std::string one = graph::name_of_rank(name, r); !is_given(one)) all.emplace_back(one, file);
