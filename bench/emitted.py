@@ -61,6 +61,12 @@ def product_graph(m, n, k, dtype, major):
             "outputs": ["C"]}
 
 
+def shared_object(source, out):
+    """Compiles a program's source code with nvcc."""
+    subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler", "-fPIC",
+                    "-I", os.path.join(HERE, "..", "include"), "-o", out, source], check=True)
+
+
 def compiled(folder, name, who, zellige, source, tiling=None):
     """Writes NAME.WHO.so and its manifest to the folder; uses the tiles of a list of tilings, if there is one."""
     with tempfile.TemporaryDirectory() as work:
@@ -78,8 +84,7 @@ def compiled(folder, name, who, zellige, source, tiling=None):
         subprocess.run([zellige, "transpile", file, "--index", str(index), "--target", "sm_90a", "-o", work] + options, check=True, stdout=subprocess.DEVNULL)
         text, = glob.glob(os.path.join(work, "*.cu"))
         out = os.path.join(folder, f"{name}.{who}")
-        subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler", "-fPIC",
-                        "-I", os.path.join(HERE, "..", "include"), "-o", out + ".so", text], check=True)
+        shared_object(text, out + ".so")
         with open(out + ".json", "w") as f:
             f.write(open(text[:-3] + ".manifest.json").read())
     print(out, file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ Draw I of a family has the seed S * 1000 + I and the name FAMILY_I. Prints a row
 the graph; at the end the geometric mean of each family, in which equal programs count as 1, and the rows below 0.97. Results of the two are compared with
 each other: exit status 1 if they differ by more than rounding does, or if a program of one of the builds fails.
 """
-import argparse, concurrent.futures, hashlib, json, math, os, random, subprocess, sys
+import argparse, concurrent.futures, json, math, os, random, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -49,8 +49,8 @@ class Graph:
         return self.json
 
 
-def extent(d, most):
-    return d.choice((d.choice([e for e in (64, 128, 256, 512, 1024, 2048, 4096, 8192) if e <= most]), 8 * d.randrange(4, most // 8), d.randrange(30, min(most, 3000))))
+def extent(d, maximum):
+    return d.choice((d.choice([e for e in (64, 128, 256, 512, 1024, 2048, 4096, 8192) if e <= maximum]), 8 * d.randrange(4, maximum // 8), d.randrange(30, min(maximum, 3000))))
 
 
 def rows_of(d):
@@ -59,8 +59,8 @@ def rows_of(d):
 
 def product(d, g):
     dtype = d.choice(("f16", "bf16", "f16", "bf16", "f32"))
-    most = 2048 if dtype == "f32" else 8192
-    m, n, k = rows_of(d), extent(d, most), extent(d, most)
+    maximum = 2048 if dtype == "f32" else 8192
+    m, n, k = rows_of(d), extent(d, maximum), extent(d, maximum)
     batch = () if d.random() < 0.75 else (d.choice((2, 3, 6, 8, 12, 16)),)
     if batch or dtype == "f32":
         m, n, k = min(m, 1024), min(n, 1500), min(k, 1500)
@@ -189,22 +189,15 @@ def prepare(a):
             print(f"{name} {who}: {message}  {row['graph']}")
 
 
-def built(path):
-    """PATH.so of PATH.cu. Equal sources are compiled once."""
-    key = hashlib.sha256(open(path + ".cu", "rb").read()).hexdigest()[:16]
-    subprocess.run(["nvcc", "-std=c++20", "-O3", "-gencode=arch=compute_90a,code=sm_90a", "-shared", "-Xcompiler", "-fPIC", "-I", os.path.join(HERE, "..", "include"),
-                    "-o", f"{path}.{key}.part", path + ".cu"], check=True)
-    os.replace(f"{path}.{key}.part", path + ".so")
-
-
 def measure(a):
     import torch
     import clock
-    from emitted import Emitted
+    from emitted import Emitted, shared_object
     listed = json.load(open(os.path.join(a.folder, "pairs.json")))
     wanted = [name for name, row in listed["pairs"].items() if not row["equal"] and not row["wrong"] and clock.wanted(name, a.only)]
+    paths = [os.path.join(a.folder, f"{name}.{who}") for name in wanted for who in listed["builds"]]
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        list(pool.map(built, [os.path.join(a.folder, f"{name}.{who}") for name in wanted for who in listed["builds"] if not os.path.exists(os.path.join(a.folder, f"{name}.{who}.so"))]))
+        list(pool.map(lambda path: os.path.exists(path + ".so") or shared_object(path + ".cu", path + ".so"), paths))
     wrong, rows = 0, {}
     for name in wanted:
         torch.manual_seed(1)

@@ -197,7 +197,7 @@ def _integers(values):
     return (c_int64 * max(len(values), 1))(*values)
 
 
-def _counted(count: int) -> int:
+def counted(count: int) -> int:
     """Returns `count`, the result of a C function that is -1 on failure. Raises Error in that case."""
     if count < 0:
         checked(1)
@@ -252,11 +252,11 @@ class Graph:
         return json.loads(text_of(library().zellige_graph_json, self._handle))
 
     def inputs(self) -> list:
-        count = _counted(library().zellige_graph_inputs(self._handle))
+        count = counted(library().zellige_graph_inputs(self._handle))
         return [_info(library().zellige_graph_input, self._handle, i) for i in range(count)]
 
     def outputs(self) -> list:
-        count = _counted(library().zellige_graph_outputs(self._handle))
+        count = counted(library().zellige_graph_outputs(self._handle))
         return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
 
 
@@ -337,19 +337,19 @@ class Program:
 
     def workspace(self) -> int:
         """Returns the bytes of device memory that the program needs in addition to its tensors."""
-        return _counted(library().zellige_program_workspace(self._handle))
+        return counted(library().zellige_program_workspace(self._handle))
 
     def sizes(self) -> list:
         """Returns the sizes that are known at launch only: name, min, max and multiple of each."""
         found, size = [], _Size()
-        for i in range(_counted(library().zellige_program_sizes(self._handle))):
+        for i in range(counted(library().zellige_program_sizes(self._handle))):
             checked(library().zellige_program_size(self._handle, i, byref(size)))
             found.append({"name": size.name.decode(), "min": size.min, "max": size.max, "multiple": size.multiple})
         return found
 
     def workspace_at(self, sizes: list) -> int:
         """Returns the bytes of device memory that a call with these sizes needs in addition to its tensors."""
-        return _counted(library().zellige_program_workspace_sizes(self._handle, _integers(sizes), len(sizes)))
+        return counted(library().zellige_program_workspace_sizes(self._handle, _integers(sizes), len(sizes)))
 
     def find_sizes(self, inputs, input_count: int, count: int) -> list:
         """Returns the sizes that the shapes of a C array of zellige_tensor have. Raises Error if they disagree."""
@@ -365,11 +365,11 @@ class Program:
         return tuple(shape[:rank]), tuple(strides[:rank]), size.value
 
     def inputs(self) -> list:
-        count = _counted(library().zellige_program_inputs(self._handle))
+        count = counted(library().zellige_program_inputs(self._handle))
         return [_info(library().zellige_program_input, self._handle, i) for i in range(count)]
 
     def outputs(self) -> list:
-        count = _counted(library().zellige_program_outputs(self._handle))
+        count = counted(library().zellige_program_outputs(self._handle))
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def objects(self):
@@ -454,34 +454,6 @@ def operators() -> dict:
 def dtypes() -> dict:
     """Returns the dtypes by name; each is a dict with DLPack's type code and the bits of an element."""
     return {row["name"]: row for row in json.loads(text_of(library().zellige_dtypes))}
-
-
-RELATIONS = {"better": 0, "faster": 1, "faster_gpu_bound": 2, "clearly_faster": 3, "may_be_faster": 4, "worth_measuring": 5}
-
-
-def compare(relation: str, a: Cost, b: Cost) -> bool:
-    """Returns true if two costs have one of the RELATIONS, which <zellige/api.h> describes."""
-    return bool(_counted(library().zellige_cost_compare(RELATIONS[relation], byref(a), byref(b))))
-
-
-def time_of(cost: Cost) -> float:
-    """Returns how long work of this cost takes in all, in microseconds, while the host launches what the GPU computes."""
-    us = library().zellige_cost_time(byref(cost))
-    if us != us:
-        checked(1)
-    return us
-
-
-def pays(before: Cost, after: Cost, whole: Cost) -> bool:
-    """Returns true if a graph takes less time with a part of it at the cost `after` in place of `before`. `whole`: the graph's
-    cost with `after`."""
-    return bool(_counted(library().zellige_cost_pays(byref(before), byref(after), byref(whole))))
-
-
-def worth(saved: Cost, call: Cost, whole: Cost) -> bool:
-    """Returns true if parts that save `saved` of a graph are worth `call`, what a call of the graph with parts costs more.
-    `whole`: the graph's cost without parts."""
-    return bool(_counted(library().zellige_cost_worth(byref(saved), byref(call), byref(whole))))
 
 
 def gpu():

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from ..._native import Cost as Given
-from ..._native import compare, pays, time_of, worth
+from ...costs import compare, pays, time_of, worth
 
 
 @dataclass(frozen=True)
@@ -77,5 +77,5 @@ def _known(us) -> float:
     """Returns a number of microseconds: the least one if it depends on a size that only the data give (a SymFloat of torch)."""
     if isinstance(us, (int, float)):
         return us
-    least = float(us.node.shape_env.bound_sympy(us.node.expr).lower)
-    return least if math.isfinite(least) else 0.0
+    minimum = float(us.node.shape_env.bound_sympy(us.node.expr).lower)
+    return minimum if math.isfinite(minimum) else 0.0
