@@ -13,14 +13,14 @@ using graph::OpKind, graph::Shape, graph::TensorHandle;
 using random_graphs::Rng;
 
 /// A graph of elementwise operators, products and collectives on matrices. `least`: collectives that it has at least.
-inline graph::KernelGraph random_over_ranks(Rng& rng, int ranks, graph::DType dtype, int least) {
+inline graph::KernelGraph random_over_ranks(Rng& rng, int ranks, graph::DType dtype, int low) {
   graph::Builder b("ranks", ranks);
   int weights = 0, collectives = 0;
   std::vector<TensorHandle> pool;
   for (int i = 0; i < 2; ++i)
     pool.push_back(b.input(fmt::format("x{}", i), {ranks * rng.between(1, 3), ranks * rng.between(1, 3)}, dtype));
   TensorHandle x = pool[0];
-  for (int step = 0; step < 12 && (step < 4 || collectives < least); ++step) {
+  for (int step = 0; step < 12 && (step < 4 || collectives < low); ++step) {
     if (rng.chance(30)) x = rng.pick(pool);
     const Shape s = x.shape();
     const int dim = static_cast<int>(rng.below(2));
@@ -83,9 +83,9 @@ inline std::vector<reference::Array> collective(const graph::KernelOp& op, const
       break;
     case OpKind::all_reduce_max:
       fill(shape, [&](std::int64_t, const Shape& at) {
-        double most = element(x[0], at);
-        for (const reference::Array& a : x) most = std::max(most, element(a, at));
-        return most;
+        double high = element(x[0], at);
+        for (const reference::Array& a : x) high = std::max(high, element(a, at));
+        return high;
       });
       break;
     case OpKind::all_gather:

@@ -175,7 +175,7 @@ def current_stream(like, device: int):
 
 def padding_of(info):
     """Returns the dimension in which the lines of an output have padding that the program may write, and the shape with
-    the padding behind the last line. Without such padding returns None and the shape."""
+    the padding after the last line. Without such padding returns None and the shape."""
     elements = 1 + sum((n - 1) * s for n, s in zip(info.shape, info.strides)) if all(info.shape) else 0
     room = info.bytes // dtypes.itemsize(info.dtype) - elements
     if room <= 0:
@@ -186,7 +186,7 @@ def padding_of(info):
 
 def empty_strided(info, strides, device):
     """Returns a new, uninitialised torch tensor with the dtype and shape of an output, and the padding that the program
-    may write behind it."""
+    may write after it."""
     import torch
 
     line, shape = padding_of(info)

@@ -433,7 +433,7 @@ def _traced_for_sizes(function, examples, constant, options, dims) -> sizes.Size
             if i not in other.captured or getattr(array, "tobytes", lambda: 0)() != getattr(other.captured[i], "tobytes", lambda: 0)():
                 raise Error(f"compile {first.name}: expected {first.form['inputs'][i]['name']} to be the same for all sizes, found an array that depends on them")
     form = sizes.joined([t.form for t in traces], fit, first.name)
-    for ends in ({d.name: d.least for d in dims}, {d.name: d.greatest for d in dims}):
+    for ends in ({d.name: d.minimum for d in dims}, {d.name: d.greatest for d in dims}):
         if sizes.at(form, ends) != at(ends).form:
             shown = ", ".join(f"{n} = {v}" for n, v in ends.items())
             raise Error(f"compile {first.name}: expected the same operators for all sizes, found others at {shown}; other ranges may exclude it")

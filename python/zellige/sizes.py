@@ -119,7 +119,7 @@ class Dim(DimExpression):
         return f"<zellige.Dim {self.name}: {self.min} to {self.max}{f' by {self.multiple}' if self.multiple > 1 else ''}>"
 
     @property
-    def least(self) -> int:
+    def minimum(self) -> int:
         return -(-self.min // self.multiple) * self.multiple
 
     @property
@@ -145,7 +145,7 @@ def _parsed(text):
 
 
 def evaluate(text, values) -> int:
-    """Returns the value of an entry of a graph in JSON form, an integer or a text of names, integers, +, - and *."""
+    """Returns the value of an entry of a graph in JSON form, an integer or an expression of names, integers, +, - and *."""
 
     def value(node):
         if isinstance(node, ast.BinOp):
@@ -179,7 +179,7 @@ def at(form, values) -> dict:
 
 def _exponents(dims) -> list:
     """Returns the products of sizes that are tried, as a power for each size."""
-    count = [(d.greatest - d.least) // d.multiple + 1 for d in dims]
+    count = [(d.greatest - d.minimum) // d.multiple + 1 for d in dims]
     powers = itertools.product(*(range(min(_POWER + 1, n)) for n in count))
     return [p for p in powers if sum(p) <= _DEGREE]
 
@@ -187,9 +187,9 @@ def _exponents(dims) -> list:
 def _samples(dim) -> list:
     """Returns up to three values of a size: the greatest, and others that are not 1 if that is possible, since an extent of 1
     broadcasts."""
-    count = (dim.greatest - dim.least) // dim.multiple + 1
-    start = 1 if dim.least <= 1 and count > _POWER + 1 else 0
-    return [dim.greatest, *(dim.least + (start + i) * dim.multiple for i in range(min(_POWER, count - 1 - start)))]
+    count = (dim.greatest - dim.minimum) // dim.multiple + 1
+    start = 1 if dim.minimum <= 1 and count > _POWER + 1 else 0
+    return [dim.greatest, *(dim.minimum + (start + i) * dim.multiple for i in range(min(_POWER, count - 1 - start)))]
 
 
 class Fit:
@@ -239,7 +239,7 @@ def _inverse(rows) -> list:
 
 def joined(forms, fit, name) -> dict:
     """Returns the graph with sizes that has these forms at the points of `fit`. Raises Error if they differ in more than extents,
-    or if these are no sums of products of sizes. `name`: the function's, for messages."""
+    or if these are no additions of products of sizes. `name`: the function's, for messages."""
     first, second = (_shown(values) for values in (fit.points[0], fit.points[-1]))
 
     def part(parts, key, where):

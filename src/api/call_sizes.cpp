@@ -140,7 +140,7 @@ std::shared_ptr<const emit::Manifest> LaunchManifests::at(std::span<const std::i
   }
   emit::check_sizes(of_, sizes);
   std::shared_ptr<emit::Manifest> made;
-  if (kept_.size() >= most) {  // takes the place of the one that was used longest ago
+  if (kept_.size() >= maximum) {  // takes the place of the one that was used longest ago
     const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; });
     if (oldest->second.manifest.use_count() == 1) made = std::move(oldest->second.manifest);
     kept_.erase(oldest);

@@ -27,7 +27,7 @@ class LaunchManifests {
   std::shared_ptr<const emit::Manifest> at(std::span<const std::int64_t> sizes);
 
  private:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t maximum = 64;
   struct Kept {
     std::shared_ptr<emit::Manifest> manifest;
     std::uint64_t used = 0;  // number of the last call that used it

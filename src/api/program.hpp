@@ -97,7 +97,7 @@ class CallableProgram {
   std::int64_t workspace(std::span<const std::int64_t> sizes) { return at(sizes)->buffer_size; }
   /// Returns the manifest of a launch with these sizes.
   std::shared_ptr<const emit::Manifest> at(std::span<const std::int64_t> sizes) { return launches_.at(sizes); }
-  /// Returns what a caller is told of the manifest's tensor `t`: extents and strides that sizes decide are -1.
+  /// Returns what a caller sees of the manifest's tensor `t`: extents and strides that sizes decide are -1.
   const emit::TensorPlace& told(int t) const { return told_[static_cast<std::size_t>(t)]; }
   /// Compiles the kernels, unless that is done already, for the GPU of the thread's current context. Without
   /// a context, compiles for the default device.

@@ -95,7 +95,7 @@ zellige_tensor_info info(const CallableProgram& p, bool input, int index) {
   return described(t, t.bytes, t.memory < 0 ? -1 : m.tensors[t.memory].position);
 }
 
-/// Returns the caller's sizes. Throws Error unless there are as many as the program has.
+/// Returns the caller's sizes. Throws Error unless it has that number.
 std::span<const std::int64_t> sizes_at(const CallableProgram& program, const int64_t* sizes, int count) {
   const emit::Manifest& m = program.emitted().manifest;
   if (count != std::ssize(m.sizes))

@@ -13,7 +13,7 @@ CLI::Option* add_size(CLI::App* command, std::vector<std::string>& words, const 
 }
 
 /// Returns NAME and the integers after it, at most `most`, of NAME=INTEGER:INTEGER:... Throws Error, which shows `form`, for other words.
-graph::NamedSize parsed(const std::string& word, std::string_view form, std::size_t most) {
+graph::NamedSize parsed(const std::string& word, std::string_view form, std::size_t maximum) {
   const std::size_t at = word.find('=');
   std::vector<std::int64_t> numbers;
   bool good = at != word.npos && at > 0;
@@ -24,7 +24,7 @@ graph::NamedSize parsed(const std::string& word, std::string_view form, std::siz
     good = error == std::errc{} && stop == word.data() + end && end > from;
     from = end + 1;
   }
-  if (!good || numbers.size() > most)
+  if (!good || numbers.size() > maximum)
     fail("--size: expected {}, found {}", form, word.empty() ? "nothing" : graph::shown(word));
   graph::NamedSize s{.name = word.substr(0, at), .min = numbers[0], .max = numbers[0]};
   if (numbers.size() > 1) s.max = numbers[1];
@@ -32,10 +32,11 @@ graph::NamedSize parsed(const std::string& word, std::string_view form, std::siz
   return s;
 }
 
-std::vector<graph::NamedSize> parsed(const std::vector<std::string>& words, std::string_view form, std::size_t most) {
+std::vector<graph::NamedSize> parsed(const std::vector<std::string>& words, std::string_view form,
+                                     std::size_t maximum) {
   std::vector<graph::NamedSize> all;
   for (const std::string& word : words) {
-    graph::NamedSize s = parsed(word, form, most);
+    graph::NamedSize s = parsed(word, form, maximum);
     if (std::ranges::count(all, s.name, &graph::NamedSize::name) > 0)
       fail("--size: {} is given twice", graph::shown(s.name));
     all.push_back(std::move(s));

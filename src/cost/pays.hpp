@@ -62,7 +62,7 @@ inline bool clearly_faster(const WayCost& a, const WayCost& b) { return a.us <= 
 /// Returns whether `a`, of which the time is expected, may be clearly faster when it is measured.
 inline bool may_be_faster(const WayCost& a, const WayCost& b) { return margins.hopeful * a.us <= margins.clear * b.us; }
 
-/// Returns whether `a` is worth measuring beside `b`; the times of both are expected.
+/// Returns whether `a` is worth measuring next to `b`; the times of both are expected.
 inline bool worth_measuring(const WayCost& a, const WayCost& b) { return a.us <= margins.hopeless * b.us; }
 
 /// Returns whether the measured time of `a` is that of the faster `b`, as far as measurements tell.

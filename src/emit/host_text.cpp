@@ -103,11 +103,11 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
 /// Returns the condition under which a kernel has blocks; "" if it always has.
 std::string some_blocks(const Manifest& m, int kernel) {
   std::string all;
-  std::vector<std::int64_t> least;
-  for (const tile::Size& s : m.sizes) least.push_back(s.low);
+  std::vector<std::int64_t> minimum;
+  for (const tile::Size& s : m.sizes) minimum.push_back(s.low);
   for (int axis = 0; axis < 3; ++axis)
     if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis});
-        grid != m.sized.end() && grid->second.at(least) == 0)
+        grid != m.sized.end() && grid->second.at(minimum) == 0)
       all += (all.empty() ? "" : " && ") + number_text(m, grid->first, 0) + " > 0";
   return all;
 }

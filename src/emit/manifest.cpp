@@ -53,7 +53,7 @@ Json cost_json(const cost::KernelCost& k) {
           {"exchanged_bytes", k.exchanged_bytes}};
 }
 
-/// Returns numbers of a manifest as JSON: an integer, or the text of what sizes make it.
+/// Returns numbers of a manifest as JSON: an integer, or what sizes make it, as an expression.
 class NumbersText {
  public:
   explicit NumbersText(const Manifest& m) : m_(m) {}

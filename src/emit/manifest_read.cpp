@@ -51,7 +51,7 @@ class ManifestField {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// Returns the enumerator to which `words` maps this field's text. Throws Error, with all words, if none.
+  /// Returns the enumerator to which `words` maps this field's word. Throws Error, with all words, if none.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();
@@ -93,11 +93,11 @@ class NumbersReader {
                           std::int64_t greatest = limit) {
     if (!f.is_text() || m_.sizes.empty()) return f.integer(min, greatest);
     const tile::SizeExpression e = expression(f, f.text());
-    const std::int64_t most = e.at(largest_), least = e.at(smallest_);
-    if (std::min(most, least) < 0 || most > greatest)
-      f.wrong(fmt::format("a number from 0 to {}", greatest), fmt::format("one from {} to {}", least, most));
+    const std::int64_t maximum = e.at(largest_), minimum = e.at(smallest_);
+    if (std::min(maximum, minimum) < 0 || maximum > greatest)
+      f.wrong(fmt::format("a number from 0 to {}", greatest), fmt::format("one from {} to {}", minimum, maximum));
     if (!e.is_constant()) m_.sized.emplace(field, e);
-    return most;
+    return maximum;
   }
   /// Reads a list whose entry i is the field with `at` i.
   std::vector<std::int64_t> list(const ManifestField& f, SizedField field, std::int64_t min) {
@@ -244,8 +244,8 @@ KernelLaunch kernel(const ManifestField& f, const std::vector<TensorPlace>& tens
     if (argument.has("number")) {
       const std::int64_t width = argument["size"].integer(4, 8);
       if (width != 4 && width != 8) argument["size"].wrong("4 or 8, the bytes of a number");
-      const std::int64_t most = width == 4 ? std::numeric_limits<std::int32_t>::max() : limit;
-      k.constants[at] = bytes_of(numbers(argument["number"], {SizedField::scalar, index, at}, 0, most),
+      const std::int64_t maximum = width == 4 ? std::numeric_limits<std::int32_t>::max() : limit;
+      k.constants[at] = bytes_of(numbers(argument["number"], {SizedField::scalar, index, at}, 0, maximum),
                                  static_cast<std::size_t>(width));
       k.tensors.push_back(-1), k.writes.push_back(false);
       continue;

@@ -98,7 +98,7 @@ void SizedNumbers::launches() {
 
 /// Returns the larger of two expressions of sizes from 0 on: one of them, where it is the larger one for all values.
 SizeExpression SizedNumbers::larger_of(const SizeExpression& a, const SizeExpression& b) const {
-  constexpr std::int64_t most = 1 << 14;
+  constexpr std::int64_t maximum = 1 << 14;
   std::set<int> sizes = a.sizes();
   sizes.merge(b.sizes());
   if (sizes.size() > 1) return larger(a, b);
@@ -106,7 +106,7 @@ SizeExpression SizedNumbers::larger_of(const SizeExpression& a, const SizeExpres
   bool first = true, second = true;
   if (sizes.empty()) return std::max(a.at(values), b.at(values));
   const tile::Size& s = m_.sizes[*sizes.begin()];
-  if ((s.high - s.low) / s.multiple > most) return larger(a, b);
+  if ((s.high - s.low) / s.multiple > maximum) return larger(a, b);
   for (std::int64_t& value = values[*sizes.begin()]; (first || second) && value >= s.low; value -= s.multiple) {
     const std::int64_t x = a.at(values), y = b.at(values);
     first = first && x >= y, second = second && y >= x;
@@ -115,7 +115,7 @@ SizeExpression SizedNumbers::larger_of(const SizeExpression& a, const SizeExpres
 }
 
 /// Puts the intermediate tensors, in the order of the packing of the largest ones, each as low as those allow that are below
-/// it and needed at the same time: so they keep apart at all sizes.
+/// it and needed at the same time: so they stay separate at all sizes.
 void SizedNumbers::workspace() {
   constexpr std::size_t longest = 64;  // of an expression; beyond it the tensor stays where the largest ones let it be
   struct Part {
@@ -138,9 +138,9 @@ void SizedNumbers::workspace() {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     SizeExpression offset = 0;
     for (std::size_t below = 0; below < i; ++below) {
-      const bool apart = parts[below].first >= 0 && parts[i].first >= 0 &&
-                         (parts[below].last < parts[i].first || parts[i].last < parts[below].first);
-      if (!apart) offset = larger_of(offset, end_of(parts[below].tensor));
+      const bool separate = parts[below].first >= 0 && parts[i].first >= 0 &&
+                            (parts[below].last < parts[i].first || parts[i].last < parts[below].first);
+      if (!separate) offset = larger_of(offset, end_of(parts[below].tensor));
     }
     const int t = parts[i].tensor;
     if (offset.length() <= longest) set({SizedField::offset, t}, offset), m_.tensors[t].offset = offset.at(values);

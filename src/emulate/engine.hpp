@@ -43,7 +43,7 @@ struct Finding {
     unread,       // a stage or a partial result is never read
     layout,       // bytes are read through a layout incompatible with the one they were written through
   };
-  /// What the kernel lacks, if that is plain: what would order two accesses, or lets threads wait for each other.
+  /// What the kernel lacks, if that is known: what would order two accesses, or lets threads wait for each other.
   enum class Missing : std::uint8_t {
     nothing,        // that can be named
     warp_barrier,   // __syncwarp or a barrier between two accesses of one warp

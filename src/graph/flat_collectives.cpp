@@ -47,9 +47,9 @@ class Flat {
   int parts_first(int x, Shape shape, std::int64_t dim) {
     if (dim == 0 || g_.ranks == 1) return x;
     const std::int64_t outer = before(shape, dim), all = size(shape);
-    const int apart = reshaped(x, {outer, g_.ranks, all / outer / g_.ranks}, between());
+    const int split = reshaped(x, {outer, g_.ranks, all / outer / g_.ranks}, between());
     shape[dim] /= g_.ranks, shape[0] *= g_.ranks;
-    return reshaped(swapped(apart), std::move(shape), between());
+    return reshaped(swapped(split), std::move(shape), between());
   }
   /// Makes `y` of tensors that lie one after another in memory: those of `shape` from all ranks, joined along `dim`.
   void parts_joined(int x, const Shape& shape, std::int64_t dim, int y) {

@@ -271,7 +271,7 @@ S sliced(const Where& where, const ShapeAttributes<S>& a, S x) {
   const int dim = a.rest.dim;
   check_dim(where, dim, x);
   const ExtentOf<S> extent = x[dim];
-  if (!at_most(0, a.start) || !at_most(a.start + 1, a.end) || !at_most(a.end, extent))
+  if (!always_less_equal(0, a.start) || !always_less_equal(a.start + 1, a.end) || !always_less_equal(a.end, extent))
     fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, dim, to_string(x),
             a.start, a.end);
   x[dim] = a.end - a.start;
@@ -292,7 +292,7 @@ S concat_shape(const Where& where, int dim, const std::vector<S>& operands) {
               to_string(operands[i]));
   }
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    if (!at_most(c[dim] + operands[i][dim], max_extent))
+    if (!always_less_equal(c[dim] + operands[i][dim], max_extent))
       fail_at(where, "expected the joined dimension {} to be at most {}, found more", dim, max_extent);
     c[dim] = c[dim] + operands[i][dim];
   }
@@ -308,7 +308,7 @@ std::vector<S> split_shapes(const Where& where, const ShapeAttributes<S>& attrib
   ExtentOf<S> left = extent;
   std::vector<S> parts;
   for (const ExtentOf<S>& part : attributes.sizes) {
-    if (!at_most(1, part) || !at_most(part, left)) break;
+    if (!always_less_equal(1, part) || !always_less_equal(part, left)) break;
     left = left - part;
     parts.push_back(shape);
     parts.back()[dim] = part;

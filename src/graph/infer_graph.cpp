@@ -48,9 +48,9 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
     fail_at(where, "expected {} to {} operands, found {}", row.inputs - row.optional, row.inputs, inputs);
   if (row.inputs >= 0 && row.optional == 0 && !scalar && inputs != limit)
     fail_at(where, "expected {} operand{}, found {}", row.inputs, row.inputs == 1 ? "" : "s", inputs);
-  const std::size_t least = row.kind == OpKind::concat ? 2 : 1;
-  if (row.inputs < 0 && inputs < least)
-    fail_at(where, "expected at least {} operand{}, found {}", least, least == 1 ? "" : "s", inputs);
+  const std::size_t minimum = row.kind == OpKind::concat ? 2 : 1;
+  if (row.inputs < 0 && inputs < minimum)
+    fail_at(where, "expected at least {} operand{}, found {}", minimum, minimum == 1 ? "" : "s", inputs);
   if (row.outputs >= 0 && outputs != static_cast<std::size_t>(row.outputs))
     fail_at(where, "expected {} result{}, found {}", row.outputs, row.outputs == 1 ? "" : "s", outputs);
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");

@@ -76,7 +76,8 @@ std::vector<S> rows_shapes(const Where& where, OpKind kind, int along, const typ
               to_string(x), to_string(in[1]), to_string(in[2]));
     typename S::value_type count = 1;
     for (const auto& extent : in[1]) count = count * extent;
-    if (!at_most(count, x[0])) fail_at(where, "expected at most {} row indices, each once, found {}", x[0], count);
+    if (!always_less_equal(count, x[0]))
+      fail_at(where, "expected at most {} row indices, each once, found {}", x[0], count);
     return {x};
   }
   if (along < 0 || along >= static_cast<int>(x.size()))
@@ -85,12 +86,12 @@ std::vector<S> rows_shapes(const Where& where, OpKind kind, int along, const typ
   const typename S::value_type length = in[1].size() == x.size() ? in[1][dim] : 0;
   S part = x;
   part[dim] = length;
-  if (!(part == in[1]) || !at_most(length, x[dim]))
+  if (!(part == in[1]) || !always_less_equal(length, x[dim]))
     fail_at(where, "expected a part of {} along dimension {}, found {}", to_string(x), dim, to_string(in[1]));
   if (in.size() > 2 && !(in[2] == S(1, 1)))
     fail_at(where, "expected one number, of shape (1), to start at, found {}", to_string(in[2]));
   if (in.size() > 2 && start != 0) fail_at(where, "expected a start or a third operand that says it, found both");
-  if (!at_most(0, start) || !at_most(start + length, x[dim]))
+  if (!always_less_equal(0, start) || !always_less_equal(start + length, x[dim]))
     fail_at(where, "expected a start of 0 to {}, {} of dimension {} of {} being replaced, found {}", x[dim] - length,
             length, dim, to_string(x), start);
   return {x};

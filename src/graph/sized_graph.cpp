@@ -40,7 +40,7 @@ auto integer_at(Graph& g, const IntegerPlace& p) -> decltype(g.tensors[0].shape.
   }
 }
 
-/// Sets the integers of the graph that depend on sizes to what they are at these values, and infers all shapes anew.
+/// Sets the integers of the graph that depend on sizes to what they are at these values, and infers all shapes again.
 void set_integers(KernelGraph& g, const SizeValues& values) {
   std::vector<bool> input(g.tensors.size(), false);
   for (int t : g.inputs) input[t] = true;
@@ -137,7 +137,7 @@ void check_nested(const Where& where, const KernelTensor& t, const SymbolicShape
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return strides[a].high() < strides[b].high(); });
   SymbolicExtent reach = 1;
   for (std::size_t d : order) {
-    if (!at_most(reach, strides[d]))
+    if (!always_less_equal(reach, strides[d]))
       fail_at(
           where,
           "expected strides that give each element of tensor {} an address of its own for all sizes, found {} for {}: "
@@ -206,13 +206,13 @@ ExtentInference::ExtentInference(const KernelGraph& g) : g_(g), shapes_(g.tensor
 
 void ExtentInference::check_mask(const Where& where, int index) const {
   const Kept& k = g_.ops[index].attributes.kept;
-  for (const auto& [of, name, set, least] : {std::tuple{Of::tril, "tril", k.tril.has_value(), -max_extent},
-                                             {Of::triu, "triu", k.triu.has_value(), -max_extent},
-                                             {Of::length, "length", k.length.has_value(), std::int64_t{0}}}) {
+  for (const auto& [of, name, set, minimum] : {std::tuple{Of::tril, "tril", k.tril.has_value(), -max_extent},
+                                               {Of::triu, "triu", k.triu.has_value(), -max_extent},
+                                               {Of::length, "length", k.length.has_value(), std::int64_t{0}}}) {
     if (!set) continue;
     const SymbolicExtent bound = integer_of(g_, {of, index});
-    if (bound.low() < least || bound.high() > max_extent)
-      fail_at(where, "expected {} to be {} to {} for all sizes, found {}, which is {} to {}", name, least, max_extent,
+    if (bound.low() < minimum || bound.high() > max_extent)
+      fail_at(where, "expected {} to be {} to {} for all sizes, found {}, which is {} to {}", name, minimum, max_extent,
               bound, bound.low(), bound.high());
   }
 }

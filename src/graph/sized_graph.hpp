@@ -1,5 +1,5 @@
 // Graphs with sizes that are known at launch. The integers of such a graph are those at the greatest values of its sizes, so that
-// it is planned like any other; beside them it has the expressions of those that depend on sizes.
+// it is planned like any other; it also has the expressions of those that depend on sizes.
 //
 //   KernelGraph g = ...;                               // X(T, 4096), from the builder or from JSON
 //   at(g, {{"T", 300}})                                // the graph of constants with X(300, 4096)
@@ -43,8 +43,8 @@ struct SymbolicKept {
 };
 
 // What the rules of shapes ask: whether a <= b, or a divides b, for all values of sizes.
-inline bool at_most(std::int64_t a, std::int64_t b) { return a <= b; }
-inline bool at_most(const SymbolicExtent& a, const SymbolicExtent& b) { return (b - a).low() >= 0; }
+inline bool always_less_equal(std::int64_t a, std::int64_t b) { return a <= b; }
+inline bool always_less_equal(const SymbolicExtent& a, const SymbolicExtent& b) { return (b - a).low() >= 0; }
 inline bool divides(std::int64_t a, std::int64_t b) { return b % a == 0; }
 inline bool divides(std::int64_t a, const SymbolicExtent& b) { return b.divides_into(a); }
 

@@ -127,7 +127,7 @@ void check_size(std::string_view where, const NamedSize& s) {
   if (s.min < 0 || s.max > max_extent || s.min > s.max)
     fail("{}: expected size {} to have 0 <= min <= max <= {}, found min {} and max {}", where, s.name, max_extent,
          s.min, s.max);
-  if (s.multiple < 1 || s.least() > s.max)
+  if (s.multiple < 1 || s.minimum() > s.max)
     fail("{}: expected size {} to have a multiple of at least 1 with a value from {} to {}, found {}", where, s.name,
          s.min, s.max, s.multiple);
   for (std::int64_t value : s.typical) check_value(fmt::format("{}, a typical value", where), s, value);
@@ -159,8 +159,8 @@ void SymbolicExtent::add(const Product& of, std::int64_t factor) {
 }
 
 std::optional<std::int64_t> SymbolicExtent::constant() const {
-  const std::int64_t least = low();
-  if (least == high()) return least;
+  const std::int64_t minimum = low();
+  if (minimum == high()) return minimum;
   return std::nullopt;
 }
 
@@ -168,7 +168,7 @@ std::int64_t SymbolicExtent::bound(bool low) const {
   std::int64_t all = 0;
   for (const auto& [sizes, factor] : terms_) {
     std::int64_t one = factor;
-    for (const auto& s : sizes) one = product(one, (factor > 0) == low ? s->least() : s->greatest());
+    for (const auto& s : sizes) one = product(one, (factor > 0) == low ? s->minimum() : s->greatest());
     all = sum(all, one);
   }
   return all;

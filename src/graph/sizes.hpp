@@ -1,8 +1,8 @@
-// Sizes that are known at launch only, and extents that follow from them: sums of products of sizes and integers, in normal form.
+// Sizes that are known at launch only, and extents that follow from them: additions of products of sizes and integers, in normal form.
 //
 //   const SymbolicExtent T({.name = "T", .max = 8192}), P({.name = "P", .max = 4096});
 //   (T + P) * 4 == 4 * P + 4 * T            // true: equal for all values
-//   parse_extent("T + 4 * P", sizes)        // throws Error with the character where the text is wrong
+//   parse_extent("T + 4 * P", sizes)        // throws Error with the character where it is wrong
 //   evaluate(T + P, {{"T", 3}, {"P", 5}})   // 8
 //   (T + P).low(), (T + P).high()           // 2, 12288
 #pragma once
@@ -25,7 +25,7 @@ struct NamedSize {
   std::string name;
   std::int64_t min = 1, max = 1, multiple = 1;
   std::vector<std::int64_t> typical{};  // values that programs should be fast at
-  std::int64_t least() const { return (min + multiple - 1) / multiple * multiple; }
+  std::int64_t minimum() const { return (min + multiple - 1) / multiple * multiple; }
   std::int64_t greatest() const { return max / multiple * multiple; }
   bool operator==(const NamedSize&) const = default;
 };
@@ -97,10 +97,10 @@ class SymbolicExtent {
 SymbolicExtent replaced(const SymbolicExtent&, const std::vector<NamedSize>&);
 /// Returns the value for values of all its sizes. Throws Error if one is missing, or the value does not fit into 64 bits.
 std::int64_t evaluate(const SymbolicExtent&, const SizeValues&);
-/// Returns the normal form as text: "T", "B * T + 4 * T - 1".
+/// Returns the normal form as a string: "T", "B * T + 4 * T - 1".
 std::string to_string(const SymbolicExtent&);
 
-/// Returns the extent that a text of names, integers, +, - and * describes, with parentheses. Throws Error, with the text and the
+/// Returns the extent that an expression of names, integers, +, - and * describes, with parentheses. Throws Error, with it and the
 /// character, if it is none, or if a name is not one of `sizes`.
 SymbolicExtent parse_extent(std::string_view text, const std::vector<NamedSize>& sizes);
 

@@ -85,7 +85,7 @@ graph::DType read_dtype(const Where& where, const std::string& what, const Json&
 
 using Of = graph::IntegerPlace::Of;
 
-/// Reads the graph's sizes, and integers that may depend on them: a number, or a text of names, integers, + and *. Such integers of
+/// Reads the graph's sizes, and integers that may depend on them: a number, or an expression of names, integers, + and *. Such integers of
 /// the graph are those at the greatest values; their expressions are kept by place.
 class SizedIntegers {
  public:
@@ -160,8 +160,8 @@ class SizedIntegers {
 };
 
 graph::Strides read_strides(const Where& where, const Json& j, int tensor, SizedIntegers& sized) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;
-  return sized.read_list(where, "strides", j, {Of::strides, tensor}, -most, most);  // validate() checks them
+  constexpr std::int64_t maximum = std::int64_t{1} << 40;
+  return sized.read_list(where, "strides", j, {Of::strides, tensor}, -maximum, maximum);  // validate() checks them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int min) {

@@ -20,7 +20,7 @@ graph::Json names(const std::vector<int>& indices, const std::vector<Tensor>& te
 
 using Of = graph::IntegerPlace::Of;
 
-/// Returns an integer of the graph: a number, or the text of its expression.
+/// Returns an integer of the graph: a number, or its expression.
 graph::Json integer_json(const graph::KernelGraph& g, const graph::IntegerPlace& place) {
   const graph::SymbolicExtent e = graph::integer_of(g, place);
   if (!e.sizes().empty()) return to_string(e);
@@ -94,7 +94,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
   }
 }
 
-/// Replaces the attributes of a kernel operator that depend on the graph's sizes by the texts of their expressions.
+/// Replaces the attributes of a kernel operator that depend on the graph's sizes by the expressions themselves.
 void put_expressions(graph::Json& j, const graph::KernelOp& op, const graph::KernelGraph& g) {
   const int index = static_cast<int>(&op - g.ops.data());
   for (const char* name : {"shape", "normalized_shape", "sizes"})

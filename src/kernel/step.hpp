@@ -210,7 +210,7 @@ struct Loop {
   std::int64_t trip_count = 1;  // the iterations are from, .., trip_count - 1
   std::int64_t from = 0;
   // A mask leaves some blocks fewer iterations, or a size known at launch all of them, but at least one (has_loop_bounds()). In a
-  // prologue copies of further iterations are left out.
+  // prologue copies of further iterations are omitted.
   bool bounded = false;
   bool whole = false;     // runs only those of these iterations in which the mask removes no element
   std::int64_t each = 0;  // tiles: iterations per tile, by which the stage of a ring advances

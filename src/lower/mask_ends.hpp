@@ -1,5 +1,5 @@
 // Masks what lies beyond the end of a dimension whose extent is known at launch: a sum or maximum over it must not see that the last
-// tile is partial. Loads return 0 there, so that sums of products need no mask.
+// tile is partial. Loads return 0 there, so that additions of products need no mask.
 #pragma once
 #include "tile/program.hpp"
 

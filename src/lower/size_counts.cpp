@@ -29,7 +29,7 @@ SymbolicNumber SizeCounts::summed_in(const tile::TileProgram& kernel, const tile
   return sum && found != numbers.end() ? of * found->second : of;
 }
 
-constexpr std::int64_t most_elements = 1'000'000'000;  // of a constant factor of what is summed
+constexpr std::int64_t max_elements = 1'000'000'000;  // of a constant factor of what is summed
 
 /// Makes the divisor of a mean the number of elements of which it is one: that of summed elements, times a constant. Returns whether
 /// the node divides by it.
@@ -40,7 +40,7 @@ bool SizeCounts::count(Node& n, const SymbolicNumber& summed) {
   if (const auto part = parts_.find(std::llround(count)); part != parts_.end() && rest < 1)
     fail("{}: {} divides sums along {} by {}, the elements of a block's part, which the last block has not", p_.name,
          n.name.empty() ? graph::name(n.op) : n.name, summed.text(), *part);
-  if (rest < 1 || rest != std::floor(rest) || rest > static_cast<double>(most_elements)) return false;
+  if (rest < 1 || rest != std::floor(rest) || rest > static_cast<double>(max_elements)) return false;
   n.op = graph::OpKind::div, n.scalar = count;
   n.count_size = size_of(p_.sizes, summed * static_cast<std::int64_t>(rest));
   return true;

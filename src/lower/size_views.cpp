@@ -47,7 +47,7 @@ std::optional<std::pair<SymbolicNumber, SymbolicNumber>> split(const SymbolicNum
   return found;
 }
 
-/// Divides a dimension behind its innermost elements, `largest` at most: returns the outer factors and the inner ones; none: there are
+/// Divides a dimension after its innermost elements, `largest` at most: returns the outer factors and the inner ones; none: there are
 /// none, or several.
 std::optional<std::pair<ExtentFactors, ExtentFactors>> divide(ExtentFactors outer, std::int64_t largest,
                                                               const SizeList& sizes) {

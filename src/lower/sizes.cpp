@@ -78,7 +78,7 @@ class SizesOfProgram {
       more = changed_;
     }
     for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
-    launch_apart();
+    launch_separately();
     for (const bool views : {false, true})
       for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t)
         if (views == (p_.view(t) != nullptr)) strides_of(t);
@@ -86,7 +86,7 @@ class SizesOfProgram {
 
  private:
   /// Gives each kernel of a launch of several its own one, if a size decides how many blocks one of them has.
-  void launch_apart() {
+  void launch_separately() {
     for (std::size_t first = 0, last = 0; first < p_.kernels.size(); first = last) {
       for (last = first + 1; last < p_.kernels.size() && p_.kernels[last].same_launch;) ++last;
       const std::span<tile::TileProgram> launch(p_.kernels.data() + first, last - first);
@@ -245,7 +245,8 @@ class SizesOfProgram {
     for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) set_diagonals(p_, kernel, i);
     counts_.divide(kernel, classes, numbers);
     order_digits(kernel, p_.sizes);
-    for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i)  // masks move nodes back, none of them past another
+    for (int i = 0; i < static_cast<int>(kernel.nodes.size());
+         ++i)  // masks move nodes back, none of them after another
       for (int d = 0; d < kernel.nodes[i].view.rank(); ++d) {
         const Node& n = kernel.nodes[i];  // a load or store of the class
         const tile::Cut cut = n.view.cuts[d];

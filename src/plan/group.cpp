@@ -362,7 +362,7 @@ void place_store(Grouping& g, int i) {
       !selection::leaves_at_once(g.selected, n, g.layout(c), inner)) {
     // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
     if (g.selected.any(&kernel::MatmulChoice::proxy, target::Proxy::async) &&
-        kernel::no_tensor_map(n, g.whole.least_aligned(n.tensor), inner).empty())
+        kernel::no_tensor_map(n, g.whole.minimally_aligned(n.tensor), inner).empty())
       copy.row = target::find_tma(g.target, kernel::Space::smem, kernel::Space::gmem, n.shape.size());
     std::vector<kernel::Work> ways_out;  // the stores that go through a buffer
     for (const selection::Task& t : g.tasks)

@@ -69,7 +69,7 @@ DevicePlacement place_tensors(const tile::TilePrograms& program, const std::vect
   std::vector<int> which;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
-  std::vector<std::int64_t> room(n, 0);  // elements of padding behind the last line, which stores may change
+  std::vector<std::int64_t> room(n, 0);  // elements of padding after the last line, which stores may change
   std::int64_t launch = -1;              // the kernels of one launch run at the same time
   for (const tile::TileProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;

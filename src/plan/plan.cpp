@@ -63,8 +63,8 @@ void prove_ends(const Plan& plan) {
   for (const tile::Size& s : plan.program.sizes) {
     if (s.computed) continue;
     std::set<std::int64_t> of{s.low, std::min(s.low + s.multiple, s.high), s.high};
-    constexpr std::size_t most = 32;
-    if (ends.size() > most) of = {s.low, s.high};
+    constexpr std::size_t maximum = 32;
+    if (ends.size() > maximum) of = {s.low, s.high};
     std::vector<tile::ValuesBySize> longer;
     for (const tile::ValuesBySize& values : ends)
       for (const std::int64_t value : of) longer.push_back(values), longer.back().push_back(value);

@@ -62,7 +62,7 @@ TmaDescriptor KeptDescriptors::at(std::size_t kernel, int argument, const kernel
   const std::lock_guard lock(mutex_);
   if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
   const TmaDescriptor made = make_tma_descriptor(tma_tensor(map, name), reinterpret_cast<const void*>(address));
-  if (kept_.size() >= most) kept_.clear();
+  if (kept_.size() >= limit) kept_.clear();
   kept_.emplace(key, made);
   return made;
 }

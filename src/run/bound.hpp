@@ -53,7 +53,7 @@ class KeptDescriptors {
   std::size_t count() const { return kept_.size(); }
 
  private:
-  static constexpr std::size_t most = 1024;  // 128 KB; then all are encoded again
+  static constexpr std::size_t limit = 1024;  // 128 KB; then all are encoded again
   struct Key {
     std::size_t kernel;
     int argument;

@@ -1,7 +1,7 @@
 // The ranks of a job, and how they exchange tensors on GPUs: by NCCL, loaded at run time.
 //
 //   const RankedProcess job = require_job("mlp", 4);  // of torchrun or mpirun; throws unless there are 4 processes
-//   Communicator ranks(job);                // meets the other ranks
+//   Communicator ranks(job);                // connects to the other ranks
 //   ranks.require_same({{"graph", json}});  // throws on every rank if one has another graph
 //   ranks.enqueue(op, from, to, stream);    // between kernels, on their stream
 //   ranks.wait(stream, "mlp");              // throws, and aborts, if a rank does not come

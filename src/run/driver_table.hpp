@@ -55,7 +55,7 @@ struct Driver {
   int (*stream_create)(void**, unsigned) = library["cuStreamCreate"];
   int (*stream_destroy)(void*) = library["cuStreamDestroy_v2"];
   int (*stream_wait)(void*) = library["cuStreamSynchronize"];
-  int (*stream_query)(void*) = library.find("cuStreamQuery");  // nullptr: a driver that stands in for tests
+  int (*stream_query)(void*) = library.find("cuStreamQuery");  // nullptr: a driver of tests
   int (*host_function)(void*, void (*)(void*), void*) = library["cuLaunchHostFunc"];
   int (*event_create)(void**, unsigned) = library["cuEventCreate"];
   int (*event_destroy)(void*) = library["cuEventDestroy_v2"];

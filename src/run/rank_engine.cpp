@@ -9,10 +9,10 @@ namespace zellige::run {
 namespace {
 
 std::int64_t largest_workspace(const RankProgram& p) {
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (const RankStep& step : p.steps)
-    if (step.program) most = std::max(most, step.program->manifest.buffer_size);
-  return most;
+    if (step.program) maximum = std::max(maximum, step.program->manifest.buffer_size);
+  return maximum;
 }
 
 }  // namespace

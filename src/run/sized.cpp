@@ -48,7 +48,7 @@ bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const
 tile::SymbolicNumber number_of(const graph::SymbolicExtent& e, const tile::SizeList& list) {
   return e.as<tile::SymbolicNumber>([&](const graph::NamedSize& s) -> tile::SymbolicNumber {
     const auto at = std::ranges::find(list, s.name, &tile::Size::name);
-    if (at == list.end()) return s.least();
+    if (at == list.end()) return s.minimum();
     return tile::SymbolicNumber::of(list, static_cast<int>(at - list.begin()));
   });
 }
@@ -68,10 +68,10 @@ bool has_count(const graph::KernelGraph& g, const std::vector<graph::SymbolicSha
 }
 
 /// Returns values near the least ones, other ones of each size.
-graph::SizeValues near_least(const graph::KernelGraph& g, std::int64_t steps) {
+graph::SizeValues near_minimum(const graph::KernelGraph& g, std::int64_t steps) {
   graph::SizeValues values;
   for (const graph::NamedSize& s : graph::sizes_of(g)) {
-    values[s.name] = std::min(s.greatest(), s.least() + steps * s.multiple);
+    values[s.name] = std::min(s.greatest(), s.minimum() + steps * s.multiple);
     if (steps > 0) ++steps;
   }
   return values;
@@ -82,7 +82,7 @@ using SizeNames = std::set<std::string>;
 SizeNames names_in(const graph::SymbolicExtent& e) {
   SizeNames names;
   for (const graph::NamedSize* s : e.sizes())
-    if (s->least() < s->greatest()) names.insert(s->name);
+    if (s->minimum() < s->greatest()) names.insert(s->name);
   return names;
 }
 
@@ -137,8 +137,8 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
   const std::vector<graph::SymbolicShape> shapes = graph::extents(g);
   tile::SizeList list;
   for (const graph::NamedSize& s : graph::sizes_of(g))
-    if (s.least() < s.greatest())
-      list.push_back({.name = s.name, .low = s.least(), .high = s.greatest(), .multiple = s.multiple});
+    if (s.minimum() < s.greatest())
+      list.push_back({.name = s.name, .low = s.minimum(), .high = s.greatest(), .multiple = s.multiple});
   if (list.empty()) return list;
   for (const auto& [place, e] : g.sizes->integers) {
     if (e.constant()) continue;
@@ -164,7 +164,7 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
   constexpr double quick = 2e8, longest = 2e9;  // operations
   const bool needed = has_count(g, graph::extents(g));
   for (const std::int64_t steps : {0, 2}) {
-    const graph::SizeValues values = near_least(g, steps);
+    const graph::SizeValues values = near_minimum(g, steps);
     const graph::KernelGraph constants = graph::at(g, values);
     if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
       if (!needed) return;

@@ -8,12 +8,12 @@
 
 namespace zellige::run {
 
-/// Returns the graph that a run with these values of sizes computes: each size left out has its greatest typical value, else its
+/// Returns the graph that a run with these values of sizes computes: each size omitted has its greatest typical value, else its
 /// greatest one. A graph without sizes stays as it is. Throws Error if a name or a value is none of the graph's. This is the
 /// only place where a run binds sizes.
 graph::KernelGraph bound_graph(const graph::KernelGraph&, const graph::SizeValues& given);
 
-/// Returns the values of the sizes as text, "T = 300, P = 16"; "" of a graph without sizes.
+/// Returns the values of the sizes as a string, "T = 300, P = 16"; "" of a graph without sizes.
 std::string text_of(const graph::SizeValues&);
 
 /// Returns the sizes of a plan for all values, with the inputs' dimensions that they are. Throws Error if kernels need as a constant

@@ -1,4 +1,4 @@
-#include "search/apart.hpp"
+#include "search/independent.hpp"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ struct OperatorAlong {
   }
 };
 
-bool matmul_apart(const OperatorAlong& a) {
+bool matmul_independent(const OperatorAlong& a) {
   if (a.op.inputs.size() > 2 && a.aligned(2) != none && a.aligned(2) != a.result()) return false;
   const int m = static_cast<int>(a.shape(0).size()), n = static_cast<int>(a.shape(1).size());
   if (m < 2 || n < 2) return false;
@@ -63,28 +63,28 @@ bool matmul_apart(const OperatorAlong& a) {
 }
 
 /// Returns whether a reshape keeps the dimension with the size: as many elements are before it as before.
-bool reshape_apart(const OperatorAlong& a) {
+bool reshape_independent(const OperatorAlong& a) {
   SymbolicExtent before = 1, after = 1;
   for (int d = 0; d < a.dim(0); ++d) before = before * a.shape(0)[static_cast<std::size_t>(d)];
   for (int d = 0; d < a.result(); ++d) after = after * a.shapes[a.op.outputs[0]][static_cast<std::size_t>(d)];
   return a.dim(0) != none && before == after;
 }
 
-/// Returns whether an operator along dimensions `along` of its first operand computes apart: the size's dimension is none of them.
+/// Returns whether an operator along dimensions `along` of its first operand computes independently: the size's dimension is none of them.
 bool outside(const OperatorAlong& a, const std::vector<int>& along) { return std::ranges::count(along, a.dim(0)) == 0; }
 
-bool gather_apart(const OperatorAlong& a) {
+bool gather_independent(const OperatorAlong& a) {
   if (a.dim(0) == 0) return false;  // rows are read from all over it
   return a.dim(0) == none || a.dim(1) == none;
 }
 
-bool is_apart(const OperatorAlong& a) {
+bool is_independent(const OperatorAlong& a) {
   const OpKind kind = a.op.kind;
   if (graph::is_elementwise(kind)) return a.all_aligned();
   const int rank = static_cast<int>(a.shape(0).size());
   switch (kind) {
     case OpKind::matmul:
-      return matmul_apart(a);
+      return matmul_independent(a);
     case OpKind::softmax:
     case OpKind::safe_softmax:
     case OpKind::log_softmax:
@@ -106,11 +106,11 @@ bool is_apart(const OperatorAlong& a) {
     case OpKind::permute:
       return a.dim(0) == none || a.op.attributes.sizes[static_cast<std::size_t>(a.result())] == a.dim(0);
     case OpKind::reshape:
-      return reshape_apart(a);
+      return reshape_independent(a);
     case OpKind::expand:
       return a.dim(0) == none || a.aligned(0) == a.result();
     case OpKind::gather:
-      return gather_apart(a);
+      return gather_independent(a);
     case OpKind::reduction:
       return outside(a, {a.op.attributes.dim}) && a.dim(0) < rank;
     default:
@@ -130,7 +130,7 @@ bool in_attributes(const graph::KernelGraph& g, std::string_view size) {
 
 }  // namespace
 
-bool apart(const graph::KernelGraph& g, std::string_view size) {
+bool independent(const graph::KernelGraph& g, std::string_view size) {
   if (!g.sizes || in_attributes(g, size)) return false;
   const std::vector<SymbolicShape> shapes = graph::extents(g);
   std::vector<int> dims;
@@ -139,7 +139,8 @@ bool apart(const graph::KernelGraph& g, std::string_view size) {
   return std::ranges::all_of(g.ops, [&](const graph::KernelOp& op) {
     const auto has = [&](int t) { return dims[t] != none; };
     if (std::ranges::none_of(op.inputs, has) && std::ranges::none_of(op.outputs, has)) return true;
-    return std::ranges::all_of(op.outputs, [&](int t) { return dims[t] != none; }) && is_apart({op, shapes, dims});
+    return std::ranges::all_of(op.outputs, [&](int t) { return dims[t] != none; }) &&
+           is_independent({op, shapes, dims});
   });
 }
 

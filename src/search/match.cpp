@@ -78,7 +78,7 @@ class Numbering {
     return key;
   }
 
-  /// Appends the attributes of operator number `op` that follow from the graph's sizes to its key, as numbers of their texts.
+  /// Appends the attributes of operator number `op` that follow from the graph's sizes to its key, as numbers of their expressions.
   void expressions(const KernelGraph& g, int op, Key& key) {
     for (const auto& [place, e] : g.sizes->integers) {
       if (place.index != op || place.of == graph::IntegerPlace::Of::shape ||

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "graph/error.hpp"
-#include "search/apart.hpp"
+#include "search/independent.hpp"
 #include "search/match.hpp"
 
 namespace zellige::search {
@@ -16,11 +16,11 @@ namespace {
 using graph::NamedSize;
 using graph::SizeValues;
 
-constexpr std::size_t most_values = 24, random_values = 6;
+constexpr std::size_t max_values = 24, random_values = 6;
 
 /// Returns a value of the size near this one: the next multiple below, or the least one.
 std::int64_t value_near(const NamedSize& s, std::int64_t n) {
-  return std::clamp(n / s.multiple * s.multiple, s.least(), s.greatest());
+  return std::clamp(n / s.multiple * s.multiple, s.minimum(), s.greatest());
 }
 
 /// Returns the sizes of both graphs, with the values that both have. Throws Error if one has a size that the other lacks, or if they
@@ -39,7 +39,7 @@ std::vector<NamedSize> common_sizes(const KernelGraph& a, const KernelGraph& b) 
         for (std::int64_t v : *typical)
           if (v >= c.min && v <= c.max && v % c.multiple == 0 && std::ranges::count(c.typical, v) == 0)
             c.typical.push_back(v);
-      if (c.multiple > c.max || c.least() > c.max)
+      if (c.multiple > c.max || c.minimum() > c.max)
         fail("{} and {}: expected a value of {} that both have, found {} to {} by {} and {} to {} by {}", a.name,
              b.name, s.name, s.min, s.max, s.multiple, at->min, at->max, at->multiple);
       both.push_back(std::move(c));
@@ -78,11 +78,11 @@ std::vector<SizeValues> looked_at(const std::vector<NamedSize>& sizes, std::uint
   const auto put = [&](const auto& value_of) {
     SizeValues values;
     for (const NamedSize& s : sizes) values[s.name] = value_of(s);
-    if (all.size() < most_values && std::ranges::count(all, values) == 0) all.push_back(std::move(values));
+    if (all.size() < max_values && std::ranges::count(all, values) == 0) all.push_back(std::move(values));
   };
-  put([](const NamedSize& s) { return s.least(); });
+  put([](const NamedSize& s) { return s.minimum(); });
   put([](const NamedSize& s) { return s.greatest(); });
-  put([](const NamedSize& s) { return value_near(s, s.least() + s.multiple); });
+  put([](const NamedSize& s) { return value_near(s, s.minimum() + s.multiple); });
   put([](const NamedSize& s) { return value_near(s, s.greatest() - s.multiple); });
   std::size_t typical = 0;
   for (const NamedSize& s : sizes) typical = std::max(typical, s.typical.size());
@@ -93,7 +93,7 @@ std::vector<SizeValues> looked_at(const std::vector<NamedSize>& sizes, std::uint
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < random_values; ++i)
     put([&](const NamedSize& s) {
-      return s.multiple * std::uniform_int_distribution(s.least() / s.multiple, s.greatest() / s.multiple)(random);
+      return s.multiple * std::uniform_int_distribution(s.minimum() / s.multiple, s.greatest() / s.multiple)(random);
     });
   return all;
 }
@@ -104,9 +104,9 @@ Equality equal_sized(const KernelGraph& given_a, const KernelGraph& given_b, con
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   std::vector<NamedSize> one_for_all, along = sizes;
   for (NamedSize& s : along)
-    if (apart(a, s.name) && apart(b, s.name)) {
+    if (independent(a, s.name) && independent(b, s.name)) {
       one_for_all.push_back(s);
-      s.min = s.max = s.least(), s.typical.clear();
+      s.min = s.max = s.minimum(), s.typical.clear();
     }
   const std::vector<SizeValues> values = looked_at(along, seed);
   const GraphPair pair{a, b, match(a, b)};
@@ -118,12 +118,12 @@ Equality equal_sized(const KernelGraph& given_a, const KernelGraph& given_b, con
         fmt::format("for all values of {}: the same operators on the same operands, which proves it", names_of(sizes));
     return e;
   }
-  const bool all_apart = one_for_all.size() == sizes.size() && same_shapes(pair);
+  const bool all_independent = one_for_all.size() == sizes.size() && same_shapes(pair);
   std::vector<std::string> looked;
   Equality last;
   for (const SizeValues& v : values) {
     last = equal(graph::at(a, v), graph::at(b, v), same_seed);
-    if (last.answer != Answer::equal || all_apart) {
+    if (last.answer != Answer::equal || all_independent) {
       const bool proved = last.answer == Answer::equal;
       last.why = fmt::format(
           "{}at {}: {}",

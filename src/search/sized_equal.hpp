@@ -1,8 +1,8 @@
 // Whether two graphs with sizes that are known at launch (graph/sized_graph.hpp) compute the same.
 //
 // They do for all values of the sizes if both have the same operators on the same operands, with attributes that are equal for all
-// values. They also do if they are equal for one value of each size, and both compute what is along its dimension apart for each
-// element (apart.hpp). Else they are compared as graphs of constants, at some values of the sizes for which that does not hold: the
+// values. They also do if they are equal for one value of each size, and both compute what is along its dimension independently for each
+// element (independent.hpp). Else they are compared as graphs of constants, at some values of the sizes for which that does not hold: the
 // ends of the ranges, one multiple within, the typical ones, and random ones. What is equal there is not proved for the others.
 #pragma once
 #include "graph/sized_graph.hpp"

@@ -77,12 +77,12 @@ bool is_bound_by_stores(const tile::TileProgram& p, const tile::Node& store) {
   return multiplies && tile * p.grid.count() >= much && tile * times >= loaded;
 }
 
-/// Lets a store of whole lines change the padding behind them, unless the graph says where they lie: so it may write 16 bytes
+/// Lets a store of whole lines change the padding after them, unless the graph says where they lie: so it may write 16 bytes
 /// at a time where a line ends within them.
 void give_room(const tile::TilePrograms& program, const tile::TileProgram& p, tile::Node& store) {
   const int inner = innermost(program, store), memory = program.memory_of(store.tensor);
   const bool fixed = std::ranges::count(program.outputs, memory) > 0 && !program.open.contains(memory);
-  // The bytes of tensors with sizes that are known at launch do not count the padding behind the last line.
+  // The bytes of tensors with sizes that are known at launch do not count the padding after the last line.
   if (fixed || !program.sizes.empty() || !is_bound_by_stores(p, store)) return;
   if (store.view.end(inner) == program.tensors[store.tensor].shape[inner] && store.view.origin(inner) >= 0)
     store.view.give_room(inner, program.line_padding(store.tensor, inner));

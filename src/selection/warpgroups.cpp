@@ -170,7 +170,7 @@ class OnWarpgroups {
       return fmt::format("operand %{} is no tile that is loaded {} the loop", id, resident ? "before" : "inside");
     const auto here = [&](int reader) { return chain ? reader == product : std::ranges::count(products_, reader) > 0; };
     if (!std::ranges::all_of(p_.consumers(id), here)) return fmt::format("%{} is read by others too", id);
-    const graph::KernelTensor tensor = program_.least_aligned(load.tensor);
+    const graph::KernelTensor tensor = program_.minimally_aligned(load.tensor);
     if (std::string why = kernel::no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
     const int last = static_cast<int>(load.shape.size()) - 1;
     const bool along_k = load.inner == (side == 0 ? last : last - 1);

@@ -10,7 +10,7 @@
 namespace zellige::tile {
 namespace {
 
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t maximum = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t all = 0;
@@ -296,7 +296,7 @@ std::optional<std::int64_t> SymbolicNumber::bound_of_corners(int sign) const {
            std::ranges::adjacent_find(t.factors, {}, [](const auto& f) { return f->size; }) != t.factors.end();
   };
   if (sizes.size() > max_sizes || std::ranges::any_of(terms_, has_powers)) return std::nullopt;
-  std::int64_t most_of_all = -most;
+  std::int64_t maximum_of_all = -maximum;
   for (std::size_t corner = 0; corner < std::size_t{1} << sizes.size(); ++corner) {
     ValuesBySize values;
     std::size_t bit = 0;
@@ -304,17 +304,17 @@ std::optional<std::int64_t> SymbolicNumber::bound_of_corners(int sign) const {
       values.resize(static_cast<std::size_t>(size) + 1);
       values.back() = (corner >> bit++) % 2 == 1 ? f->high : f->low;
     }
-    most_of_all = std::max(most_of_all, sign * at(values));
+    maximum_of_all = std::max(maximum_of_all, sign * at(values));
   }
-  return most_of_all;
+  return maximum_of_all;
 }
 
 std::int64_t SymbolicNumber::bound(int sign) const {
   if (is_constant()) return sign * constant_;
-  std::int64_t least = most;
+  std::int64_t minimum = maximum;
   const auto improve = [&](const auto& bound) {
     try {
-      least = std::min<std::int64_t>(least, bound());
+      minimum = std::min<std::int64_t>(minimum, bound());
     } catch (const Error&) {  // beyond 64 bits: no bound
     }
   };
@@ -325,7 +325,7 @@ std::int64_t SymbolicNumber::bound(int sign) const {
     if (const auto corners = relaxed.over.bound_of_corners(sign)) over = std::min(over, *corners);
     return floor_div(over, relaxed.under);  // the number is an integer
   });
-  return least;
+  return minimum;
 }
 
 std::optional<bool> less_equal(const SymbolicNumber& a, const SymbolicNumber& b) {

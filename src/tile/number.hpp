@@ -26,7 +26,7 @@ using SizeList = std::vector<Size>;
 using ValuesBySize = std::vector<std::int64_t>;
 
 /// A number in normal form: a sum of terms, each an integer times factors. A factor is a size, or the quotient of a sum by a constant,
-/// rounded up. Equal sums are equal as values: terms and factors are in order, what a constant divides is divided, and a quotient has
+/// rounded up. Equal additions are equal as values: terms and factors are in order, what a constant divides is divided, and a quotient has
 /// what is no multiple of its divisor alone.
 class SymbolicNumber {
  public:
@@ -60,7 +60,7 @@ class SymbolicNumber {
   struct Factor;
   struct Term {
     std::int64_t coefficient = 0;
-    std::vector<std::shared_ptr<const Factor>> factors;  // in the order of their texts
+    std::vector<std::shared_ptr<const Factor>> factors;  // in alphabetic order
     bool operator==(const Term&) const;
   };
   struct Relaxed;
@@ -78,7 +78,7 @@ class SymbolicNumber {
   void sizes_of(std::map<int, const Factor*>&) const;
 
   std::int64_t constant_ = 0;
-  std::vector<Term> terms_;  // in the order of their texts
+  std::vector<Term> terms_;  // in alphabetic order
 };
 
 /// A size that is known when kernels are launched: a multiple of `multiple` from `low` to `high`. Kernels are planned for `high`. It may

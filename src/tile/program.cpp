@@ -69,7 +69,7 @@ SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
   return tensors[tensor].shape[dim];
 }
 
-graph::KernelTensor TilePrograms::least_aligned(int tensor) const {
+graph::KernelTensor TilePrograms::minimally_aligned(int tensor) const {
   graph::KernelTensor t = tensors[tensor];
   if (strides.contains(tensor))
     for (int d = 0; d < static_cast<int>(t.strides.size()); ++d) t.strides[d] = stride_unit(tensor, d);

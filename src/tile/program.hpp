@@ -181,13 +181,13 @@ struct TilePrograms {
     return strides.empty() ? tensors[tensor].strides[dim] : stride(tensor, dim).divisor();
   }
   /// Returns the tensor with stride_unit() for strides that depend on sizes: what is aligned there is so for all values.
-  graph::KernelTensor least_aligned(int tensor) const;
+  graph::KernelTensor minimally_aligned(int tensor) const;
   /// Returns the view that `tensor` is; nullptr if it has memory of its own.
   const TensorView* view(int tensor) const {
     const auto found = views.find(tensor);
     return found == views.end() ? nullptr : &found->second;
   }
-  /// Returns the number of elements behind each line of the tensor's memory that belong to no element of it: the room that
+  /// Returns the number of elements after each line of the tensor's memory that belong to no element of it: the room that
   /// a store to all of a line has along dimension `dim`. It is 0 in memory of inputs, where the tensor is a view of parts of
   /// lines, and along other dimensions than the contiguous one.
   std::int64_t line_padding(int tensor, int dim) const;

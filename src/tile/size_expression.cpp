@@ -165,7 +165,7 @@ std::string SizeExpression::code(const std::function<std::string(int)>& name) co
 }
 
 /// sum = product {("+" | "-") product}; product = atom {"*" atom}; atom = integer, "-" integer, name, "(" sum ")",
-/// "ceil(" sum "/" integer ")", "max(" sum "," sum ")". Blanks may stand anywhere.
+/// "ceil(" sum "/" integer ")", "max(" sum "," sum ")". Blanks may be anywhere.
 class SizeExpression::Parser {
  public:
   Parser(std::string_view text, const SizeList& sizes) : text_(text), sizes_(sizes) {}

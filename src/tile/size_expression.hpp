@@ -1,5 +1,5 @@
 // What a launch computes of its sizes: the extents of grids and tensors, the end of a view, the bytes of a workspace. A
-// SymbolicNumber (number.hpp) is what a proof compares; this is its text, parsed, to be evaluated in nanoseconds.
+// SymbolicNumber (number.hpp) is what a proof compares; this is its string, parsed, to be evaluated in nanoseconds.
 //
 //   const SizeList sizes{{.name = "T", .low = 1, .high = 8192}};
 //   const SizeExpression tiles = SizeExpression::parse("4*ceil(T/64)+1", sizes);
@@ -25,9 +25,9 @@ class SizeExpression {
   SizeExpression(std::int64_t constant = 0) : steps_{{Step::constant, constant}} {}
   /// Returns the size with this index in the list.
   static SizeExpression of(const SizeList&, int size);
-  /// Returns the expression of the number's text.
+  /// Returns the expression of the number's string.
   static SizeExpression of(const SymbolicNumber& n, const SizeList& sizes) { return parse(n.text(), sizes); }
-  /// Throws Error, with what was expected and where, if the text is no expression of these sizes.
+  /// Throws Error, with what was expected and where, if it is no expression of these sizes.
   static SizeExpression parse(std::string_view text, const SizeList&);
 
   bool is_constant() const { return steps_.size() == 1 && steps_[0].kind == Step::constant; }

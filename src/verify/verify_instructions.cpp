@@ -134,7 +134,7 @@ void check_tensor_map(const Kernel& k, const TilePrograms& program, const Work& 
   const Node& n = k.program.nodes[w.node];
   const KernelTensor& tensor = program.tensors[n.tensor];
   const SmemTensor& b = k.tensors[w.tensor];
-  if (std::string why = kernel::no_tensor_map(n, program.least_aligned(n.tensor), b.inner); !why.empty())
+  if (std::string why = kernel::no_tensor_map(n, program.minimally_aligned(n.tensor), b.inner); !why.empty())
     reject(k, w, "is by TMA: {}", why);
   if (b.shape != n.shape || b.dtype != n.dtype)
     reject(k, w, "copies {} {} by TMA between {} and {} {} of {}", graph::name(n.dtype), to_string(n.shape),

@@ -68,7 +68,7 @@ struct Iteration {
   bool in_loop = false;
   std::int64_t base = 0;   // number of iterations of earlier tiles
   std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
-  bool skips = false;      // a prologue of a bounded loop: copies for iterations that it does not have are left out
+  bool skips = false;      // a prologue of a bounded loop: copies for iterations that it does not have are omitted
   std::int64_t tile = 0;   // of a block that takes several
 };
 

@@ -153,7 +153,7 @@ TEST(SizedManifest, RefusesWhatIsNone) {
             "m.relations[0]: expected two expressions of sizes, as in T2 = T + P, found \"T\"");
 }
 
-TEST(SizedManifest, KeepsTensorsOfTheWorkspaceApartAtAllSizes) {
+TEST(SizedManifest, TensorsOfTheWorkspaceNeverOverlap) {
   const Manifest m = chain(512).manifest;
   std::int64_t before = 0;
   for (std::int64_t n = 1; n <= 512; ++n) {

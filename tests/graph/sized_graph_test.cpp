@@ -24,7 +24,7 @@ SizeValues random_values(const std::vector<NamedSize>& sizes, std::mt19937_64& r
   SizeValues values;
   for (const NamedSize& s : sizes)
     values[s.name] =
-        s.multiple * std::uniform_int_distribution(s.least() / s.multiple, s.greatest() / s.multiple)(random);
+        s.multiple * std::uniform_int_distribution(s.minimum() / s.multiple, s.greatest() / s.multiple)(random);
   return values;
 }
 
@@ -102,9 +102,9 @@ class Drawn {
       }
       case 3: {
         std::vector<std::int64_t> dims;
-        SymbolicShape turned;
-        for (int d = last; d >= 0; --d) dims.push_back(d), turned.push_back(shape[static_cast<std::size_t>(d)]);
-        shape = turned;
+        SymbolicShape permuted;
+        for (int d = last; d >= 0; --d) dims.push_back(d), permuted.push_back(shape[static_cast<std::size_t>(d)]);
+        shape = permuted;
         return permute(x, dims);
       }
       case 4: {
@@ -200,8 +200,8 @@ KernelGraph attention() {
   Builder b("attention");
   const SymbolicExtent T = b.size({.name = "T", .max = 64, .typical = {16, 1}}),
                        P = b.size({.name = "P", .min = 0, .max = 64});
-  const TensorHandle q = b.input("q", {8, T, 16}), past = b.input("past", {8, 64, 16}), k = b.input("k", {8, T, 16});
-  const TensorHandle keys = concat(past, k, 1);
+  const TensorHandle q = b.input("q", {8, T, 16}), before = b.input("past", {8, 64, 16}), k = b.input("k", {8, T, 16});
+  const TensorHandle keys = concat(before, k, 1);
   const TensorHandle scores = sized_mask(matmul(q, permute(keys, {0, 2, 1})), {.tril = P});
   b.output(matmul(softmax(scores, 2), keys), "y");
   return b.build();

@@ -24,7 +24,7 @@ SizeValues random_values(std::mt19937_64& random) {
   SizeValues values;
   for (const NamedSize& s : sizes)
     values[s.name] =
-        s.multiple * std::uniform_int_distribution(s.least() / s.multiple, s.greatest() / s.multiple)(random);
+        s.multiple * std::uniform_int_distribution(s.minimum() / s.multiple, s.greatest() / s.multiple)(random);
   return values;
 }
 
@@ -72,12 +72,12 @@ TEST(Sizes, TextsMeanWhatTheySay) {
 
 TEST(Sizes, BoundsOfSumsWithoutMinusAreValues) {
   std::mt19937_64 random(61);
-  SizeValues least, greatest;
-  for (const NamedSize& s : sizes) least[s.name] = s.least(), greatest[s.name] = s.greatest();
+  SizeValues minimum, greatest;
+  for (const NamedSize& s : sizes) minimum[s.name] = s.minimum(), greatest[s.name] = s.greatest();
   for (int i = 0; i < 500; ++i) {
     const RandomText t = random_text(random, 3, false);
     const SymbolicExtent e = parse_extent(t.text, sizes);
-    EXPECT_EQ(e.low(), t.value(least)) << t.text;
+    EXPECT_EQ(e.low(), t.value(minimum)) << t.text;
     EXPECT_EQ(e.high(), t.value(greatest)) << t.text;
     EXPECT_EQ(e.planned(), t.value(greatest)) << t.text;
   }
@@ -116,7 +116,7 @@ TEST(Sizes, OneValueIsAConstant) {
 }
 
 TEST(Sizes, ValuesAreMultiplesInTheRange) {
-  EXPECT_EQ(sizes[3].least(), 8);
+  EXPECT_EQ(sizes[3].minimum(), 8);
   EXPECT_EQ(sizes[3].greatest(), 28);
   EXPECT_EQ(message([] { check_value("run", sizes[3], 12); }), "no error");
   EXPECT_EQ(message([] { check_value("run", sizes[3], 32); }), "run: expected rows_2 from 7 to 31, found 32");

@@ -68,7 +68,7 @@ TEST(View, TheEndPartsVectorsThatReachBeyondTheRoom) {
       }
 }
 
-// What line_padding() gives a store belongs to no element, behind any line of the tensor.
+// What line_padding() gives a store belongs to no element, after any line of the tensor.
 TEST(View, ThePaddingOfALineBelongsToNoElement) {
   std::mt19937 random(41);
   const auto draw = [&](std::int64_t low, std::int64_t high) {

@@ -25,11 +25,11 @@ def test_every_collective_has_the_shape_of_its_ranks():
         assert whole.shape == (4, 24)
         part = ranks.reduce_scatter(whole, 1)
         assert part.shape == (4, 8)
-        turned = ranks.all_to_all(whole, 1, 0)
-        assert turned.shape == (12, 8)
+        permuted = ranks.all_to_all(whole, 1, 0)
+        assert permuted.shape == (12, 8)
         number = ranks.rank()
         assert number.shape == (1,)
-        return ranks.broadcast(part, 2), ranks.all_reduce(turned, "max"), number
+        return ranks.broadcast(part, 2), ranks.all_reduce(permuted, "max"), number
 
     form = ranks.graph(all_of, X, ranks=3)
     used = {o["op"] for o in form["operators"]}

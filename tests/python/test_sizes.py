@@ -16,7 +16,7 @@ def refused(call):
 
 
 def values(dims, draw):
-    return {d.name: draw.randrange(d.least, d.greatest + 1, d.multiple) for d in dims}
+    return {d.name: draw.randrange(d.minimum, d.greatest + 1, d.multiple) for d in dims}
 
 
 def test_expressions_mean_what_they_say():
@@ -46,8 +46,8 @@ def test_fits_find_polynomials():
     assert fit.text([v["T"] // 8 for v in fit.points]) is None
 
 
-def attention(q, k, past):
-    keys = np.concatenate([past, k])
+def attention(q, k, before):
+    keys = np.concatenate([before, k])
     scores = q @ keys.T / 4
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True) @ keys
@@ -66,10 +66,10 @@ def test_a_function_of_sizes_is_the_one_of_constants():
     draw = random.Random(5)
     generator = np.random.default_rng(5)
     for t, p in [(1, 1), (24, 20), (1, 20), *((draw.randrange(1, 25), draw.randrange(1, 21)) for _ in range(3))]:
-        q, k, past = (generator.standard_normal((n, 16)).astype("f4") for n in (t, t, p))
-        y = program(q, k, past)
+        q, k, before = (generator.standard_normal((n, 16)).astype("f4") for n in (t, t, p))
+        y = program(q, k, before)
         assert y.shape == (t, 16)
-        np.testing.assert_allclose(y, attention(q, k, past), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(y, attention(q, k, before), rtol=1e-3, atol=1e-4)
 
 
 def test_extents_may_be_computed():

@@ -1,4 +1,4 @@
-// Ranks as processes, with NCCL's functions: on libraries that stand in for CUDA and NCCL, and kernels on the emulator.
+// Ranks as processes, with NCCL's functions: on libraries in place of CUDA and NCCL, and kernels on the emulator.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using graph::Builder, graph::DType, graph::KernelGraph;
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
-/// A binder whose kernels run on the emulator, in memory of the driver that stands in, which is the host's.
+/// A binder whose kernels run on the emulator, in memory of the fake driver, which is the host's.
 KernelBinder kernels_on_emulator(const toolchain::Cache& cache) {
   return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
     std::vector<std::byte*> at;

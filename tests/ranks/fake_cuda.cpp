@@ -1,4 +1,4 @@
-// A CUDA driver whose device memory is the host's and whose streams are always done. It stands in for libcuda.so.1 where ranks
+// A CUDA driver whose device memory is the host's and whose streams are always done. It replaces libcuda.so.1 where ranks
 // are tested without GPUs.
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// NCCL's functions over shared memory of processes of one machine. It stands in for libnccl.so.2 where ranks are tested without
+// NCCL's functions over shared memory of processes of one machine. It replaces libnccl.so.2 where ranks are tested without
 // GPUs: buffers are host memory (fake_cuda.cpp), work is done when it is enqueued, sums are of float32 in the order of ranks.
 #include <fcntl.h>
 #include <sched.h>
@@ -15,12 +15,12 @@
 namespace {
 
 constexpr std::size_t slot = 1 << 20;
-constexpr int most_ranks = 8;
+constexpr int max_ranks = 8;
 
 /// What the processes share: a file, which begins as zeros.
 struct Shared {
   std::atomic<int> arrived, round;
-  char data[most_ranks][slot];
+  char data[max_ranks][slot];
 };
 
 struct Comm {
@@ -88,7 +88,7 @@ const char* ncclGetErrorString(int status) { return status == 6 ? "remote proces
 int ncclGetUniqueId(Id* id) { return std::memset(id, 0, sizeof *id), std::getenv("NCCL_COMM_ID") ? 0 : 5; }
 int ncclCommInitRank(void** comm, int ranks, Id, int rank) {
   const int file = open(std::getenv("FAKE_NCCL_FILE"), O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ftruncate(file, sizeof(Shared)) != 0 || ranks > most_ranks) return 2;
+  if (file < 0 || ftruncate(file, sizeof(Shared)) != 0 || ranks > max_ranks) return 2;
   void* at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   auto* c = new Comm{static_cast<Shared*>(at), rank, ranks};

@@ -1,4 +1,4 @@
-// Faults at one value of a size only: each is planted in a right program, at one, at one less and one more than a multiple of the
+// Faults at one value of a size only: each is injected in a right program, at one, at one less and one more than a multiple of the
 // tiles, and at the largest value, and found there by the emulator or by the result.
 //
 // In the source, each use of the size is called by a function that gives a wrong number at one value; which one, an environment
@@ -22,8 +22,8 @@ std::vector<Family> ragged() {
   return all;
 }
 
-/// Returns the source in which use i of the size is planted(i, nT); sets `sites` to their number.
-std::string planted(const std::string& source, int& sites) {
+/// Returns the source in which use i of the size is injected(i, nT); sets `sites` to their number.
+std::string injected(const std::string& source, int& sites) {
   const std::size_t host = source.find("#if defined(ZELLIGE_EMULATE)"), begin = source.find("using namespace zellige;");
   const std::string kernels = source.substr(begin, host - begin);
   std::string text = R"(#include <cstdio>
@@ -33,7 +33,7 @@ static const bool planted_is_read = [] {
   const char* text = std::getenv("ZELLIGE_PLANTED_SIZE");
   return text && std::sscanf(text, "%d %d %d", &planted_of[0], &planted_of[1], &planted_of[2]) == 3;
 }();
-static int planted(int site, int n) {
+static int injected(int site, int n) {
   return planted_is_read && site == planted_of[0] && n == planted_of[1] ? n + planted_of[2] : n;
 }
 )";
@@ -44,7 +44,7 @@ static int planted(int site, int n) {
   std::size_t from = 0;
   for (; at != end; ++at) {
     rest += kernels.substr(from, static_cast<std::size_t>(at->position()) - from);
-    rest += (*at)[1].matched ? at->str() : fmt::format("planted({}, nT)", sites++);
+    rest += (*at)[1].matched ? at->str() : fmt::format("injected({}, nT)", sites++);
     from = static_cast<std::size_t>(at->position() + at->length());
   }
   return source.substr(0, begin) + text + rest + kernels.substr(from) + source.substr(host);
@@ -79,7 +79,7 @@ std::vector<int> faults(const tile::Size& s, std::int64_t n) {
   return n == s.high ? std::vector{-1} : std::vector{-1, 1};
 }
 
-/// How many faults were planted, and which were not found.
+/// How many faults were injected, and which were not found.
 struct Tally {
   int all = 0;
   std::vector<std::string> missed;
@@ -88,7 +88,7 @@ struct Tally {
 /// Faults in the source: each use is one too small or too large at one value.
 void plant_in_source(const Family& f, const emit::EmittedProgram& p, const toolchain::Cache& cache, Tally& tally) {
   int sites = 0;
-  const std::string source = planted(p.source, sites);
+  const std::string source = injected(p.source, sites);
   for (const std::int64_t n : places(f.size)) {
     const std::vector<reference::Array> inputs = inputs_of(f.graph(n));
     const std::int64_t at[] = {n};
@@ -121,8 +121,8 @@ void plant_in_manifest(const Family& f, const emit::EmittedProgram& p, const too
         wrong.sized.at(field) = tile::SizeExpression(is.at(at) + by);
         ++tally.all;
         try {
-          const emit::Manifest planted = emit::at_sizes(wrong, at);
-          if (!found(p.source, planted, inputs, right, cache))
+          const emit::Manifest injected = emit::at_sizes(wrong, at);
+          if (!found(p.source, injected, inputs, right, cache))
             tally.missed.push_back(fmt::format("{} on {}: {} of kind {} by {} at {}", f.name, f.target,
                                                is.text(p.manifest.sizes), static_cast<int>(field.kind), by, n));
         } catch (const Error&) {  // refused before the launch

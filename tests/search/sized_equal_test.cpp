@@ -1,5 +1,5 @@
-// Graphs with sizes that are compared (search/sized_equal.hpp), and dimensions along which elements are computed apart
-// (search/apart.hpp), against the reference.
+// Graphs with sizes that are compared (search/sized_equal.hpp), and dimensions along which elements are computed independently
+// (search/independent.hpp), against the reference.
 #include "search/sized_equal.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 #include "graph/builder.hpp"
 #include "reference/reference.hpp"
-#include "search/apart.hpp"
 #include "search/describe.hpp"
+#include "search/independent.hpp"
 
 namespace zellige::search {
 namespace {
@@ -62,7 +62,7 @@ TEST(SizedEqual, AttributesThatDifferForSomeValuesAreSeen) {
   EXPECT_TRUE(e.why.starts_with("at P = 3, T = 2: ") || e.why.starts_with("at P = 2, T = 1: ")) << e.why;
 }
 
-TEST(SizedEqual, RowsThatAreComputedApartAreEqualForAllValues) {
+TEST(SizedEqual, IndependentRowsAreEqualForAllValues) {
   const Equality e = compared(
       [](Builder& b, SymbolicExtent, SymbolicExtent P, TensorHandle x) {
         return x * b.input("s", {P, 1, 8}, DType::f32) + x;
@@ -167,7 +167,7 @@ bool parts_are_the_whole(const KernelGraph& g) {
   return true;
 }
 
-TEST(Apart, WhatIsApartComputesParts) {
+TEST(Independent, WhatIsIndependentComputesParts) {
   using H = TensorHandle;
   using E = SymbolicExtent;
   const std::vector<std::pair<bool, Body>> cases{
@@ -237,8 +237,8 @@ TEST(Apart, WhatIsApartComputesParts) {
       b.output(exp(b.input("p", {P}, DType::f32)), "p_");  // P is a size of the graph
       return y;
     });
-    EXPECT_EQ(apart(g, "T"), cases[i].first) << i;
-    if (apart(g, "T")) {
+    EXPECT_EQ(independent(g, "T"), cases[i].first) << i;
+    if (independent(g, "T")) {
       EXPECT_TRUE(parts_are_the_whole(g)) << i;
     }
   }

@@ -148,15 +148,15 @@ TEST(SymbolicNumber, SaysOfAllValuesOnlyWhatHolds) {
     }
     const Made a = made(random, sizes, 4), b = made(random, sizes, 3);
     bool always = true, never = true, same = true;
-    std::int64_t least = std::numeric_limits<std::int64_t>::max(), largest = -least, divisor = 0;
+    std::int64_t minimum = std::numeric_limits<std::int64_t>::max(), largest = -minimum, divisor = 0;
     for (const ValuesBySize& v : all_of(sizes)) {
       const std::int64_t x = a.value(v), y = b.value(v);
       ASSERT_EQ(a.number.at(v), x) << a.number.text();
       (x <= y ? never : always) = false;
       same = same && x == y;
-      least = std::min(least, x), largest = std::max(largest, x), divisor = std::gcd(divisor, x);
+      minimum = std::min(minimum, x), largest = std::max(largest, x), divisor = std::gcd(divisor, x);
     }
-    EXPECT_LE(a.number.low(), least) << a.number.text();
+    EXPECT_LE(a.number.low(), minimum) << a.number.text();
     EXPECT_GE(a.number.high(), largest) << a.number.text();
     if (a.number.divisor() == 0)
       EXPECT_EQ(divisor, 0) << a.number.text();

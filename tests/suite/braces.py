@@ -15,7 +15,7 @@ _ALIAS = re.compile(r"^\s*using\s+(\w+)\s*=\s*(.*)$", re.S)
 
 
 class Block(typing.NamedTuple):
-    """What stands between two braces, or an alias. around: the kinds of the blocks around it, the outermost first."""
+    """What is between two braces, or an alias. around: the kinds of the blocks around it, the outermost first."""
     kind: str  # namespace, class, function, alias; inner: in a function; table: of another kind
     name: str  # of a specialization "NAME<"; of an alias "NAME = TYPE"; "" if there is none
     first: int  # the line of the first brace

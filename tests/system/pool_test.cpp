@@ -106,17 +106,17 @@ TEST(Pool, JobsTellTheParentWhatTheyDo) {
 
 // The parent that asks for the next job may wait for it, as for a graph on stdin, and reads no phase meanwhile.
 TEST(Pool, AJobDoesNotWaitUntilItsPhasesAreRead) {
-  int said[2];
-  ASSERT_EQ(pipe(said), 0);
+  int message[2];
+  ASSERT_EQ(pipe(message), 0);
   std::string result;
   run_jobs(
       [&](int i) -> PooledWork {
         char byte = 0;
-        if (i == 1) EXPECT_EQ(read(said[0], &byte, 1), 1);
+        if (i == 1) EXPECT_EQ(read(message[0], &byte, 1), 1);
         if (i == 1) return {};
         return [&](const auto& say) {
           for (int n = 0; n < 10000; ++n) say(std::string(100, 'x'));
-          EXPECT_EQ(write(said[1], "x", 1), 1);
+          EXPECT_EQ(write(message[1], "x", 1), 1);
           return std::string("done");
         };
       },
