@@ -46,7 +46,7 @@ class SizesOfCall {
              m_.sizes[i].name);
       all.push_back(found_[i]->value);
     }
-    for (std::size_t i = 0; i < all.size(); ++i) check_range(i);
+    for (std::size_t i = 0; i < all.size(); ++i) emit::check_size(m_, i, all[i], [&] { return found_[i]->origin(); });
     for (const NamedExtent& e : extents_) check(e, all);
     return all;
   }
@@ -81,16 +81,6 @@ class SizesOfCall {
       mistake(m_, *e.tensor, "expected {} elements along dimension {}, found {}", e.is->text(m_.sizes), e.dim, e.found);
     found_[static_cast<std::size_t>(unknown)] = {(e.found - begin) / step, e.tensor, e.dim};
     return true;
-  }
-
-  void check_range(std::size_t i) const {
-    const tile::Size& s = m_.sizes[i];
-    const FoundSize& f = *found_[i];
-    if (f.value < s.low || f.value > s.high)
-      fail("program {}: expected {} from {} to {}, found {}, {}", m_.name, s.name, s.low, s.high, f.value, f.origin());
-    if (f.value % s.multiple != 0)
-      fail("program {}: expected {} to be a multiple of {}, found {}, {}", m_.name, s.name, s.multiple, f.value,
-           f.origin());
   }
 
   void check(const NamedExtent& e, const std::vector<std::int64_t>& values) const {
