@@ -18,8 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES, FILE, CLASS, FUNCTION = 40, 500, 200, 60
 # Folders with more files, how many at most, and why.
 CROWDED = {
-    "src/graph": (45, "graphs with sizes and graphs over ranks came together; those over ranks are to have a folder"),
-    "src/run": (42, "the processes of ranks are to have a folder"),
+    "src/graph": (41, "what a number does in place of an operand is to go to the operators' rows"),
 }
 # What is longer, and why: (file, name).
 LONG = {
