@@ -8,7 +8,6 @@
 
 #include "fuse/separate.hpp"
 #include "graph/collective.hpp"
-#include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "rewrite/rewrite.hpp"
@@ -18,6 +17,7 @@
 #include "run/sized.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
+#include "text/shown.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
@@ -234,7 +234,7 @@ plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
   if (is_word(tiling)) return tiling_options(tiling, target);
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
-  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
+  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = text::shown(tiling);
   if (text.size() > max_bytes)
     fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
   return replayed(text, name);
@@ -252,7 +252,7 @@ const Pass& pass_named(std::string_view name) {
     if (pass.name == name) return pass;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
   }
-  fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
+  fail("expected the name of a pass ({}), found {}", names, text::shown(name));
 }
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<toolchain::Cache>& cache) {

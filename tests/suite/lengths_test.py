@@ -17,9 +17,7 @@ import braces  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES, FILE, CLASS, FUNCTION = 40, 500, 200, 60
 # Folders with more files, how many at most, and why.
-CROWDED = {
-    "src/graph": (41, "what a number does in place of an operand is to go to the operators' rows"),
-}
+CROWDED = {}
 # What is longer, and why: (file, name).
 LONG = {
 }
