@@ -11,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "graph/collective.hpp"
 #include "json/json.hpp"
+#include "ranks/over_ranks.hpp"
 #include "run/outputs.hpp"
 #include "search/describe.hpp"
 
@@ -28,8 +29,8 @@ struct EqualArguments {
 };
 
 /// Parses the values of --shard: NAME=DIM, several of them divided by commas.
-std::vector<graph::Shard> shards(const std::vector<std::string>& given) {
-  std::vector<graph::Shard> all;
+std::vector<ranks::Shard> shards(const std::vector<std::string>& given) {
+  std::vector<ranks::Shard> all;
   for (const std::string& word : given) {
     const std::size_t at = word.rfind('=');
     const std::string dim = at == word.npos ? "" : word.substr(at + 1);
@@ -50,7 +51,7 @@ std::vector<graph::KernelGraph> seen_whole(const EqualArguments& a, const graph:
   std::vector<graph::KernelGraph> all;
   std::set<std::string> met;
   for (int r = 0; r < g.ranks; ++r) {
-    graph::KernelGraph one = graph::unsharded(g, shards(a.shard), r);
+    graph::KernelGraph one = ranks::unsharded(g, shards(a.shard), r);
     if (met.insert(json::to_json(one)).second) all.push_back(std::move(one));
   }
   return all;

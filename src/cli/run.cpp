@@ -17,7 +17,8 @@
 #include "cli/terminal.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
-#include "run/communicator.hpp"
+#include "ranks/communicator.hpp"
+#include "ranks/run_ranks.hpp"
 #include "run/dump.hpp"
 #include "run/outputs.hpp"
 #include "system/files.hpp"
@@ -65,7 +66,8 @@ run::RunOptions options(const RunArguments& a) {
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
   // The GPU of a process that torchrun or mpirun has started.
-  if (const std::optional<run::RankedProcess> job = run::job_of_environment(); job && !std::getenv("ZELLIGE_DEVICE"))
+  if (const std::optional<ranks::RankedProcess> job = ranks::job_of_environment();
+      job && !std::getenv("ZELLIGE_DEVICE"))
     setenv("ZELLIGE_DEVICE", std::to_string(job->local_rank).c_str(), 1);
   o.sizes = size_values(a.sizes);
   run::GpuFound gpu;
@@ -114,7 +116,7 @@ run::RunResult result(const Job& job, int ranks, run::RunOptions o, const toolch
   if (r.reason.empty()) {
     o.dump = job.dump;
     try {
-      r = run::run(ranks > 0 ? graph::with_ranks(job.loaded.graph, ranks) : job.loaded.graph, o, cache);
+      r = ranks::run_ranks(ranks > 0 ? graph::with_ranks(job.loaded.graph, ranks) : job.loaded.graph, o, cache);
     } catch (const Error& e) {  // of operators that are not defined for that number of ranks
       r.reason = e.what();
     }

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <string>
 
-#include "graph/shown.hpp"
 #include "kernel/rejections.hpp"
 #include "rewrite/watch.hpp"
+#include "text/shown.hpp"
 
 namespace zellige::cli {
 

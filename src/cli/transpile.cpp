@@ -15,11 +15,11 @@
 #include "emit/host_text.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
+#include "ranks/rank_program.hpp"
 #include "run/compile.hpp"
 #include "run/dump.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
-#include "run/rank_program.hpp"
 #include "system/files.hpp"
 #include "target/target.hpp"
 #include "toolchain/headers.hpp"
@@ -88,10 +88,10 @@ std::vector<std::string> transpile_ranks(const TranspileArguments& a, graph::Ker
                                          const target::Target& target, run::CompileOptions options,
                                          run::Outputs& outputs) {
   run::declare_constant(g, std::exchange(options.constants, {}));
-  run::RankProgram p = run::compile_over_ranks(g, target, options, run::standard_cache());
+  ranks::RankProgram p = ranks::compile_over_ranks(g, target, options, run::standard_cache());
   system::create_folders(a.folder);
   std::vector<std::string> paths;
-  for (run::RankStep& step : p.steps) {
+  for (ranks::RankStep& step : p.steps) {
     if (!step.program) continue;
     tell(g.name, step.program->plan.rejected);
     if (a.one_file) step.program->source = toolchain::standalone(step.program->source);
@@ -99,7 +99,7 @@ std::vector<std::string> transpile_ranks(const TranspileArguments& a, graph::Ker
     if (a.explain) explain(step.notes, *step.program);
   }
   paths.push_back((std::filesystem::path(a.folder) / (run::file_name(g.name) + ".ranks.json")).string());
-  outputs.put(paths.back(), run::to_json(p));
+  outputs.put(paths.back(), ranks::to_json(p));
   return paths;
 }
 
@@ -129,7 +129,7 @@ int transpile(const TranspileArguments& a) {
   }
   outputs.commit();
   // A script needs the names unchanged; a terminal would interpret control characters in them.
-  for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
+  for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? text::shown(path) : path);
   return success;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "emit/manifest.hpp"
+#include "graph/extent_names.hpp"
 #include "graph/graph.hpp"
 #include "plan/estimate.hpp"
 #include "target/target.hpp"
@@ -22,6 +23,7 @@ struct EmittedProgram {
   predict::CostEstimate cost;  // estimated time of the plan
   graph::KernelGraph graph;    // what the kernels compute, with its tilings
   Manifest manifest;           // describes kernels, launches and tensors to callers
+  graph::ExtentNames extents;  // of the tensors of the plan; a program may have none
 };
 
 /// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the

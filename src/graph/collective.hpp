@@ -17,10 +17,7 @@
 // A sum over ranks is that of the values in the order of ranks, in float32 (int32 for int32), rounded once. An engine may
 // add in another order and round each partial sum to the dtype; it does the same on all ranks.
 //
-// over_ranks() defines what such a graph computes: one graph without collectives, which has every rank's tensors.
-//
-//   KernelGraph all = over_ranks(g);   // inputs x@0, up@0, down@0, x@1, up@1, down@1; outputs y@0, y@1
-//   KernelGraph one = unsharded(g, {{"up", 1}, {"down", 0}});   // inputs x, up, down: the whole tensors; output y
+// ranks/over_ranks.hpp defines what such a graph computes.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/ops.hpp"
@@ -45,30 +42,5 @@ KernelGraph with_ranks(KernelGraph, int ranks);
 /// Returns the result of a collective over `ranks` ranks: its shape and dtype. `operand` is null for the operator rank.
 /// Throws Error if the operator cannot be applied to the operand.
 KernelTensor collective_result(const Where&, OpKind, const Attributes&, const KernelTensor* operand, int ranks);
-
-/// Returns the name of a rank's tensor in over_ranks(): "x@1".
-std::string name_of_rank(const std::string& tensor, int rank);
-
-/// Returns one graph without collectives that computes what all ranks compute. Its inputs and outputs are those of rank 0,
-/// then those of rank 1, and so on. Throws Error if the graph asks for the rank's number and has no input. Precondition:
-/// the graph is valid.
-KernelGraph over_ranks(const KernelGraph&);
-
-/// Returns the graph with collectives of contiguous tensors alone, as NCCL has them: along dimension 0, of row-major operands,
-/// with row-major results. Views before and after them do the rest. Tensors of the given graph keep their numbers and names.
-KernelGraph flat_collectives(const KernelGraph&);
-
-/// An input or output of which each rank has a part along dimension `dim`: the parts in order of ranks are the whole.
-struct Shard {
-  std::string tensor;
-  int dim = 0;
-  bool operator==(const Shard&) const = default;
-};
-
-/// Returns one graph without collectives that computes of whole inputs the whole outputs, as the ranks do it: each takes
-/// its part of the inputs that `shards` lists, and all of the others; each has its part of the outputs that it lists, and
-/// the others are taken from rank `from`. What several ranks compute of the same operands is there once. Throws Error if a
-/// shard names no input or output, one twice, or a dimension that the tensor lacks, and as over_ranks() does.
-KernelGraph unsharded(const KernelGraph&, const std::vector<Shard>& shards, int from = 0);
 
 }  // namespace zellige::graph

@@ -7,6 +7,7 @@
 #include "graph/compose.hpp"
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/extent_names.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
@@ -46,8 +47,8 @@ void check_shape(const Where& where, std::string_view what, const SymbolicShape&
 
 namespace {
 
-// The rules hold for constants and for extents that depend on sizes. S is Shape or SymbolicShape; then a comparison says whether
-// it holds for all values of the sizes.
+// The rules hold for constants and for extents that depend on sizes. S is Shape, SymbolicShape, where a comparison says whether
+// it holds for all values of the sizes, or NamedShape, where it joins what is equal.
 
 template <class S>
 using ExtentOf = typename S::value_type;
@@ -68,7 +69,8 @@ ExtentOf<S> elements_of(const S& shape) {
 }
 
 std::vector<int> reduced_dims(OpKind kind, const Attributes& a, const Shape& x) { return composed_dims(kind, a, x); }
-std::vector<int> reduced_dims(OpKind kind, const Attributes& a, const SymbolicShape& x) {
+template <class S>
+std::vector<int> reduced_dims(OpKind kind, const Attributes& a, const S& x) {
   return composed_dims(kind, a, Shape(x.size(), 1));
 }
 
@@ -400,6 +402,11 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 std::vector<SymbolicShape> infer_shapes(const Where& where, OpKind kind, const SymbolicAttributes& a,
                                         const std::vector<SymbolicShape>& operands) {
   return shapes_of<SymbolicShape>(where, kind, {a.rest, a.sizes, a.start, a.end}, operands);
+}
+
+std::vector<NamedShape> infer_shapes(const Where& where, OpKind kind, const Attributes& a,
+                                     const std::vector<NamedShape>& operands) {
+  return shapes_of<NamedShape>(where, kind, {a, NamedShape(a.sizes), a.start, a.end}, operands);
 }
 
 bool adds_integers(OpKind kind) {

@@ -5,8 +5,8 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/nearest.hpp"
 #include "graph/reductions.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/extent_names.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/sized_graph.hpp"
@@ -100,6 +101,8 @@ std::vector<S> rows_shapes(const Where& where, OpKind kind, int along, const typ
 template std::vector<Shape> rows_shapes(const Where&, OpKind, int, const std::int64_t&, const std::vector<Shape>&);
 template std::vector<SymbolicShape> rows_shapes(const Where&, OpKind, int, const SymbolicExtent&,
                                                 const std::vector<SymbolicShape>&);
+template std::vector<NamedShape> rows_shapes(const Where&, OpKind, int, const NamedExtent&,
+                                             const std::vector<NamedShape>&);
 
 std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
   std::vector<std::set<int>> from(g.tensors.size());  // the inputs whose elements each tensor holds

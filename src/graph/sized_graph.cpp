@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "graph/infer.hpp"
-#include "graph/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::graph {
 namespace {

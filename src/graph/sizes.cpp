@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "graph/infer.hpp"
-#include "graph/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -16,10 +16,12 @@ std::string print(File file) {
 }
 
 std::string print(const emit::EmittedProgram& p) {
-  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}});
+  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}, p.extents});
 }
 
-std::string print(const plan::Plan& p) { return print(File{p.program.name, p, {}, false, {}, {}}); }
+std::string print(const plan::Plan& p, const graph::ExtentNames& extents) {
+  return print(File{p.program.name, p, {}, false, {}, {}, extents});
+}
 
 std::string consequences(const plan::Plan& p) {
   std::string text;
@@ -96,7 +98,9 @@ void verify(const File& f, const std::string& file) {
 
 emit::EmittedProgram emit(File f) {
   f.plan.device = plan::place_tensors(f.plan.program, f.plan.kernels);
-  return emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
+  emit::EmittedProgram p = emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
+  p.extents = std::move(f.extents);
+  return p;
 }
 
 ReadProgram compile(std::string_view text, const std::string& file) {

@@ -15,7 +15,7 @@
 namespace zellige::ir {
 
 std::string print(const emit::EmittedProgram&);
-std::string print(const plan::Plan&);
+std::string print(const plan::Plan&, const graph::ExtentNames& = {});
 std::string print(File);
 /// Returns what follows from a plan, in comments: which offsets take 64 bits, what a launch of each kernel executes, and
 /// where intermediate tensors are in the workspace. `--explain` prints them after the source.

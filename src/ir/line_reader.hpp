@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "graph/extent_names.hpp"
 #include "ir/ids.hpp"
 #include "ir/position.hpp"
 #include "ir/words.hpp"
@@ -88,6 +89,9 @@ class LineReader {
   /// Sets the sizes that the source names.
   void set_sizes(tile::SizeList& sizes) { sizes_ = &sizes; }
   tile::SizeList& sizes() const { return *sizes_; }
+  // Writer's comments.
+  void set_extents(const std::vector<graph::KernelTensor>&, const graph::ExtentNames&) {}
+  void extent_of(int, int) {}
 
  protected:
   struct Line {

@@ -67,12 +67,18 @@ void strides(Io& io, tile::TilePrograms& p, int tensor) {
 }
 
 template <class Io>
-void tensor(Io& io, tile::TilePrograms& p, int i, const Ids& gmem) {
+void tensor(Io& io, tile::TilePrograms& p, int i, const Ids& gmem, graph::ExtentNames& extents) {
   graph::KernelTensor& t = p.tensors[i];
   io.value(t.dtype), shape(io, p, i);
   io.must(":"), strides(io, p, i);
   if (io.when("memory", t.memory >= 0)) io.named(gmem, t.memory);
   io.flag("constant", t.constant);
+  const auto known = extents.find(t.name);
+  const bool fits = known != extents.end() && known->second.size() == t.shape.size();
+  if (!io.when("extents", fits)) return;
+  std::vector<std::string> names = fits ? known->second : std::vector<std::string>();
+  io.value(names), io.require(names.size() == t.shape.size(), "each dimension has one name");
+  if constexpr (Io::reads) extents[t.name] = std::move(names);
 }
 
 template <class Io>
@@ -106,9 +112,10 @@ void program(Io& io, File& file) {
   int i = 0;
   io.each("gmem", p.tensors, [&](graph::KernelTensor& t) {
     file.tensors.push_back(io.here());
-    io.declare(gmem, static_cast<std::size_t>(i), t.name), tensor(io, p, i, gmem);
+    io.declare(gmem, static_cast<std::size_t>(i), t.name), tensor(io, p, i, gmem, file.extents);
     ++i;
   });
+  io.set_extents(p.tensors, file.extents);
   std::vector<std::pair<int, tile::TensorView>> views(p.views.begin(), p.views.end());
   io.each("view", views, [&](auto& v) { view(io, v, gmem); });
   p.views.clear(), p.views.insert(views.begin(), views.end());

@@ -1,6 +1,7 @@
 // The sections of a source, each described once, for the printer and the parser (writer.hpp): a program, a kernel, the
 // tile program that it computes, and its steps.
 #pragma once
+#include "graph/extent_names.hpp"
 #include "ir/reader.hpp"
 #include "ir/writer.hpp"
 #include "plan/plan.hpp"
@@ -16,6 +17,7 @@ struct File {
   // Of a source that was read: by kernel, and of tensors in device memory.
   std::vector<KernelPositions> positions;
   std::vector<Position> tensors;
+  graph::ExtentNames extents{};  // of the tensors of the plan; a source may have none
 };
 
 /// What the lines of a kernel refer to by identifiers.

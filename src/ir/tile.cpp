@@ -48,8 +48,10 @@ template <class Io>
 void views(Io& io, tile::Node& n, const tile::TileProgram& p) {
   std::vector<tile::Dimension> all = tile::dimensions(n.view, p);
   tile::TileView view;
+  int dim = 0;
   io.each("view", all, [&](tile::Dimension& d) {
     const std::size_t map = dimension(io, d);
+    io.extent_of(n.tensor, dim++);
     if constexpr (Io::reads)
       io.require(few(d, p), fmt::format("its tiles have more than {} elements together", max_elements), map);
     const std::optional<Value> other = tile::add(view, d, p);

@@ -13,6 +13,7 @@
 #include <string>
 #include <zellige/layout/text.hpp>
 
+#include "graph/extent_names.hpp"
 #include "ir/ids.hpp"
 #include "ir/position.hpp"
 #include "ir/words.hpp"
@@ -144,6 +145,16 @@ class Writer {
   void set_target(std::string& name) { put(name); }
   void set_sizes(tile::SizeList& sizes) { sizes_ = &sizes; }
   tile::SizeList& sizes() const { return *sizes_; }
+  void set_extents(const std::vector<graph::KernelTensor>& tensors, const graph::ExtentNames& extents) {
+    tensors_ = &tensors, extents_ = &extents;
+  }
+  /// The name of an extent, in a comment; nothing of a tensor without names, or of -1.
+  void extent_of(int tensor, int dim) {
+    if (tensor < 0 || !extents_) return;
+    const auto names = extents_->find((*tensors_)[static_cast<std::size_t>(tensor)].name);
+    if (names == extents_->end() || dim >= std::ssize(names->second)) return;
+    put("# " + names->second[static_cast<std::size_t>(dim)]);
+  }
   /// Reader's: throws Mistake at the last value, or at a place that cursor() returned.
   void require(bool, const std::string&, std::size_t = 0) {}
   std::size_t cursor() const { return 0; }
@@ -169,6 +180,8 @@ class Writer {
 
   std::string text_;
   tile::SizeList* sizes_ = nullptr;
+  const std::vector<graph::KernelTensor>* tensors_ = nullptr;
+  const graph::ExtentNames* extents_ = nullptr;
   std::size_t depth_ = 0;
   bool begins_ = true, glued_ = false, open_ = false;
 };

@@ -6,10 +6,10 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
-#include "graph/nearest.hpp"
 #include "graph/ops.hpp"
 #include "graph/sized_graph.hpp"
 #include "json/json.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::json {
 namespace {

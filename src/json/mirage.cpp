@@ -2,9 +2,9 @@
 #include <map>
 
 #include "graph/infer.hpp"
-#include "graph/nearest.hpp"
 #include "graph/ops.hpp"
 #include "json/json.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::json {
 namespace {

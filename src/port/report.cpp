@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-#include "graph/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::port {
 namespace fs = std::filesystem;

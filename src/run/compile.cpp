@@ -8,7 +8,6 @@
 
 #include "fuse/separate.hpp"
 #include "graph/collective.hpp"
-#include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "rewrite/rewrite.hpp"
@@ -18,6 +17,7 @@
 #include "run/sized.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
+#include "text/shown.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
@@ -43,7 +43,7 @@ PassState constants(PassState s, const std::optional<toolchain::Cache>&) {
 PassState fuse_operators(PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::vector<int> inputs = s.graph.inputs;
   s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
-  s.graph = s.fused.graph;
+  s.graph = s.fused.graph, s.extents = graph::name_extents(s.graph, s.extents);
   s.options.plan.sizes = moved(std::move(s.options.plan.sizes), inputs, s.graph.inputs);
   kernel::add(rejected(s), s.fused.rejected);
   return s;
@@ -108,7 +108,7 @@ PassState prove(PassState s, const std::optional<toolchain::Cache>&) {
 
 PassState emit(PassState s, const std::optional<toolchain::Cache>&) {
   s.program = emit::from_plan(std::move(s.plan), s.graph.name, retile::tiling_of(s.graph), s.options.plan.decomposed);
-  s.program.graph = std::move(s.graph);
+  s.program.graph = std::move(s.graph), s.program.extents = s.extents;
   return s;
 }
 
@@ -116,7 +116,9 @@ std::string lines(const std::vector<std::string>& notes) {
   return notes.empty() ? "" : fmt::format("{}\n", fmt::join(notes, "\n"));
 }
 
-std::string print_graph(const PassState& s) { return json::to_json(s.graph) + "\n"; }
+std::string print_graph(const PassState& s) {
+  return graph::to_string(s.extents, s.graph) + json::to_json(s.graph) + "\n";
+}
 
 std::string print_fused(const PassState& s) { return lines(s.fused.notes) + print_graph(s); }
 
@@ -132,7 +134,7 @@ std::string print_tilings(const PassState& s) {
 std::string print_tile_programs(const PassState& s) {
   plan::Plan plan = s.selected.plan;
   for (const tile::TileProgram& p : plan.program.kernels) plan.kernels.push_back({.program = p});
-  return ir::print(plan);
+  return ir::print(plan, s.extents);
 }
 
 /// Returns the instruction of each matmul and how the warps divide it, then the tile programs.
@@ -150,7 +152,7 @@ std::string print_selected(const PassState& s) {
   return text + print_tile_programs(s);
 }
 
-std::string print_plan(const PassState& s) { return ir::print(s.plan); }
+std::string print_plan(const PassState& s) { return ir::print(s.plan, s.extents); }
 
 std::string print_proved(const PassState& s) {
   std::string text;
@@ -234,7 +236,7 @@ plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
   if (is_word(tiling)) return tiling_options(tiling, target);
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
-  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
+  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = text::shown(tiling);
   if (text.size() > max_bytes)
     fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
   return replayed(text, name);
@@ -252,12 +254,13 @@ const Pass& pass_named(std::string_view name) {
     if (pass.name == name) return pass;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
   }
-  fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
+  fail("expected the name of a pass ({}), found {}", names, text::shown(name));
 }
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::string name = s.graph.name;
   std::optional<graph::KernelGraph> sized;
+  s.extents = graph::name_extents(s.graph);
   if (s.graph.sizes) {
     sized = s.graph;
     s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;

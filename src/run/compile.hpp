@@ -92,6 +92,7 @@ struct PassState {
   graph::KernelGraph graph;  // as it was given; with fused operators; with the tilings that are taken
   const target::Target* target = nullptr;
   CompileOptions options{};
+  graph::ExtentNames extents{};      // which the graph's tensors keep in all states
   fuse::Optimized fused{};           // of the pass "fuse": its kernels and notes
   Tuned tuned{};                     // of "tune"
   std::vector<std::string> notes{};  // of "tile"

@@ -3,17 +3,13 @@
 #include <cmath>
 
 #include "emit/launch_sizes.hpp"
-#include "graph/collective.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
-#include "reference/inputs.hpp"
-#include "run/communicator.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
 #include "run/gpu.hpp"
 #include "run/interpreted.hpp"
-#include "run/rank_program.hpp"
 #include "run/storage.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
@@ -142,130 +138,10 @@ void run_on_device(const emit::EmittedProgram& p, std::vector<Bytes>& storage, c
                          d.clock_khz / 1000);
 }
 
-/// Returns the graph's inputs, given or random; with their values and the reference only if the check is full.
-reference::RandomInputs inputs_of(const graph::KernelGraph& g, const RunOptions& o, Check check) {
-  const reference::GivenInputs given = given_inputs(g, o.compile.inputs);
-  if (check == Check::full) return reference::random_inputs(g, o.compile.seed, given);
-  return {reference::choose_inputs(g, o.compile.seed, given), {}, {}};
-}
-
-/// Throws Error if an option of the run is none of graphs over ranks.
-void require_options_of_ranks(const graph::KernelGraph& g, const RunOptions& o) {
-  const auto refuse = [&](std::string_view option, std::string_view why) {
-    fail("{}: {}: a graph over {} ranks {}", g.name, option, g.ranks, why);
-  };
-  if (o.program) refuse("--ir", "is several programs, and the file has one");
-  if (o.compile.tune > 0) refuse("--tune", "is not tuned");
-  if (o.on == Machine::gpu) require_job(g.name, g.ranks);
-  if (o.time == Timing::rotated) refuse("--time", "is timed with a warm L2; give --time=hot");
-}
-
-/// Returns the files of the inputs of over_ranks(): a file of an input x is that of every rank which has none of its own.
-InputFiles files_of_ranks(const graph::KernelGraph& g, const InputFiles& given) {
-  InputFiles all;
-  const auto is_given = [&](const std::string& name) {
-    return std::ranges::any_of(given, [&](const auto& file) { return file.first == name; });
-  };
-  for (const auto& [name, file] : given) {
-    const bool of_all = std::ranges::any_of(g.inputs, [&g, &name = name](int t) { return g.tensors[t].name == name; });
-    if (!of_all) all.emplace_back(name, file);
-    for (int r = 0; of_all && r < g.ranks; ++r)
-      if (const std::string one = graph::name_of_rank(name, r); !is_given(one)) all.emplace_back(one, file);
-  }
-  return all;
-}
-
-/// Returns what must be the same on all ranks, by name.
-std::vector<std::pair<std::string, std::string>> facts_of_ranks(const graph::KernelGraph& g, const RunOptions& o) {
-  emit::Manifest version;
-  return {{"version of Zellige", emit::to_json(version)},
-          {"graph", json::to_json(g)},
-          {"target", o.target},
-          {"seed", std::to_string(o.compile.seed)}};
-}
-
-/// Returns the graph of all ranks with the outputs of one; that of all if `rank` is -1.
-graph::KernelGraph of_rank(graph::KernelGraph over, const graph::KernelGraph& g, int rank) {
-  if (rank < 0) return over;
-  const auto first = over.outputs.begin() + rank * static_cast<std::ptrdiff_t>(g.outputs.size());
-  over.outputs = std::vector<int>(first, first + static_cast<std::ptrdiff_t>(g.outputs.size()));
-  return over;
-}
-
-/// Stores in `r` how the ranks ran.
-void report(const RanksRun& ran, RunResult& r) {
-  emulate::Counters all;
-  for (const EmulatedKernel& k : ran.kernels) all += k.counters;
-  r.counters = named(all);
-  r.compile_ms = ran.compile_ms, r.run_ms = ran.run_ms, r.times = ran.times;
-  for (const emulate::Finding& f : ran.findings) r.findings.push_back(f.message);
-  if (r.findings.empty() && ran.complete) return;
-  r.status = Status::wrong;
-  r.reason = r.findings.empty() ? "the emulator gave a launch up" : r.findings[0];
-}
-
-/// Plans, compiles, runs and checks all ranks of the graph with one seed, as fill() does of one.
-void fill_ranks(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
-  require_options_of_ranks(g, o);
-  const graph::KernelGraph over = graph::over_ranks(g);
-  std::optional<RankProgram> program;
-  if (o.on != Machine::reference) {
-    o.compile.say("planning");
-    CompileOptions options = o.compile;
-    options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
-    program = compile_over_ranks(g, target::find(o.target), options, cache);
-    r.plan_ms = program->plan_ms;
-    int collectives = 0;
-    for (const RankStep& step : program->steps) {
-      if (!step.program) ++collectives;
-      for (const emit::KernelLaunch& k :
-           step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
-        r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
-    }
-    r.notes.push_back(fmt::format("{} ranks, each with {} kernel{} and {} collective{}", g.ranks, r.kernels.size(),
-                                  r.kernels.size() == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s"));
-  }
-  const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(standard_check(over));
-  r.check = name(check);
-  o.compile.say("finding inputs");
-  RunOptions of_inputs = o;
-  of_inputs.compile.inputs = files_of_ranks(g, o.compile.inputs);
-  auto start = system::SteadyClock::now();
-  const reference::RandomInputs inputs = inputs_of(over, of_inputs, check);
-  r.inputs_ms = system::ms_since(start);
-  for (std::size_t i = 0; i < over.inputs.size(); ++i)
-    r.scales.emplace_back(over.tensors[over.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
-  r.status = check == Check::none ? Status::unchecked : Status::correct;
-  RanksRun ran;
-  if (program) {
-    o.compile.say("compiling and running");
-    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts_of_ranks(g, o), cache, o.time)
-                               : run_ranks_emulated(*program, over, inputs, cache, o.workers);
-    report(ran, r);
-    o.compile.say("checking");
-    start = system::SteadyClock::now();
-    const graph::KernelGraph checked = of_rank(over, g, ran.rank);
-    if (check == Check::full && ran.complete)
-      check_all(checked, ran.manifest, ran.storage, inputs, r);
-    else if (check == Check::sampled && ran.complete)
-      check_sample(checked, ran.manifest, ran.storage, inputs, {.threads = o.workers, .say = o.compile.say}, r);
-    r.check_ms = system::ms_since(start);
-  } else {
-    r.status = Status::reference;
-  }
-  if (o.dump.empty() || !o.outputs) return;
-  emit::EmittedProgram all{.manifest = ran.manifest};
-  if (program)
-    for (const RankStep& step : program->steps) all.source += step.program ? step.program->source : "";
-  dump(*o.outputs, o.dump, over, inputs, check == Check::full ? &inputs.reference : nullptr, program ? &all : nullptr,
-       program ? &ran.storage : nullptr);
-}
-
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions& o, const toolchain::Cache& cache,
           RunResult& r) {
   declare_constant(g, o.compile.constants);
-  if (g.ranks > 1 || graph::has_collectives(g)) return fill_ranks(g, o, cache, r);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::EmittedProgram> program;
   if (o.on != Machine::reference) {
@@ -325,12 +201,12 @@ void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions&
 }
 
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
-RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache) {
+RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const OneRun& one) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
     if (g.sizes) r.notes.push_back("at " + text_of(graph::values_of(g, o.sizes)));
-    fill(bound_graph(g, o.sizes), g.sizes ? &g : nullptr, o, cache, r);
+    one(bound_graph(g, o.sizes), o, r);
   } catch (const Rejected& e) {
     end(Status::failed, kernel::told(e));
     kernel::add(r.rejected, e.what());
@@ -353,12 +229,24 @@ std::string_view name(Machine e) {
   return names[static_cast<int>(e)];
 }
 
+reference::RandomInputs inputs_of(const graph::KernelGraph& g, const RunOptions& o, Check check) {
+  const reference::GivenInputs given = given_inputs(g, o.compile.inputs);
+  if (check == Check::full) return reference::random_inputs(g, o.compile.seed, given);
+  return {reference::choose_inputs(g, o.compile.seed, given), {}, {}};
+}
+
 RunResult run(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache) {
-  RunResult r = run_once(g, o, cache);
+  return run_by(g, o, [&](graph::KernelGraph bound, const RunOptions& with, RunResult& r) {
+    fill(std::move(bound), g.sizes ? &g : nullptr, with, cache, r);
+  });
+}
+
+RunResult run_by(const graph::KernelGraph& g, const RunOptions& o, const OneRun& one) {
+  RunResult r = run_once(g, o, one);
   for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
     RunOptions other = o;
     other.compile.seed += more, other.dump.clear(), other.time = Timing::off;
-    const RunResult again = run_once(g, other, cache);
+    const RunResult again = run_once(g, other, one);
     if (again.status != Status::wrong) continue;
     r.status = Status::wrong;
     r.reason = fmt::format("{} (borderline with seed {})", again.reason, o.compile.seed);

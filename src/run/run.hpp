@@ -6,12 +6,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "graph/graph.hpp"
 #include "ir/ir.hpp"
+#include "reference/inputs.hpp"
 #include "run/check.hpp"
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
@@ -40,7 +42,7 @@ struct RunOptions {
   std::shared_ptr<const ir::ReadProgram> program = {};
 };
 
-/// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate). Does not throw: a
+/// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate) and has no collectives. Does not throw: a
 /// graph that cannot be planned, unsuitable input files, or missing hardware or software result in
 /// Status::refused with a reason, a fault of Zellige in Status::failed.
 ///
@@ -48,6 +50,14 @@ struct RunOptions {
 /// graph again with the next two seeds. The result is Status::wrong if one of these runs is wrong, because a
 /// wrong kernel is wrong for all inputs, and usually by much.
 RunResult run(const graph::KernelGraph& graph, const RunOptions&, const toolchain::Cache&);
+
+/// Runs a graph whose sizes have values, and stores the outcome in the result. Throws on failure.
+using OneRun = std::function<void(graph::KernelGraph, const RunOptions&, RunResult&)>;
+/// Does the same by another function for one run: of the graphs over ranks, ranks::run_ranks().
+RunResult run_by(const graph::KernelGraph& graph, const RunOptions&, const OneRun&);
+
+/// Returns the graph's inputs, given or random; with their values and the reference only if the check is full.
+reference::RandomInputs inputs_of(const graph::KernelGraph&, const RunOptions&, Check);
 
 /// A usable GPU with NVRTC, or the reason why there is none.
 struct GpuFound {

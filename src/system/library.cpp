@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "graph/error.hpp"
-#include "graph/shown.hpp"
+#include "text/shown.hpp"
 
 namespace zellige::system {
 
@@ -29,7 +29,7 @@ std::optional<Library> Library::named(const char* variable) {
   library.handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library.handle_)
     fail("{} names {}, which cannot be loaded: {}; unset it, or let it name a library that is there", variable,
-         graph::shown(path), graph::shown(dlerror()));
+         text::shown(path), text::shown(dlerror()));
   return library;
 }
 

@@ -1,7 +1,7 @@
 #include "target/target.hpp"
 
 #include "graph/error.hpp"
-#include "graph/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::target {
 

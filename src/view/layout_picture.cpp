@@ -7,7 +7,7 @@
 #include <zellige/layout/runtime.hpp>
 
 #include "graph/error.hpp"
-#include "graph/nearest.hpp"
+#include "text/nearest.hpp"
 
 namespace zellige::view {
 namespace {

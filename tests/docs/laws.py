@@ -15,7 +15,8 @@ FREE = ("graph", "lower", "search")
 PATTERNS = ("rewrite",)
 # File -> how many cases or operators in such statements at most, and why no table says it.
 MAY = {
-    "run/communicator.cpp": 5,  # which of NCCL's functions a collective calls
+    "ranks/communicator.cpp": 5,  # which of NCCL's functions a collective calls
+    "ranks/over_ranks.cpp": 5,  # what each collective computes
     "run/sized.cpp": 5,  # operators whose attributes name a dimension that a size may have
     "reference/cut.cpp": 3,  # how each view maps the coordinates of its result to those of its operand
 }

@@ -66,7 +66,7 @@ def without_case():
             known |= set(re.search(r"known operators of the \w+ level are (.*?)(;|$)", str(refusal))[1].replace(" and ", ", ").split(", "))
     assert "matmul" in known and "accum" in known
     in_bodies = {"input", "output", "custom"}  # what every block-level case is made with
-    # Several ranks compute these; tests/graph/collective_test.cpp compares them with each rank's elements.
+    # Several ranks compute these; tests/ranks/collective_test.cpp compares them with each rank's elements.
     over_ranks = {"all_reduce", "all_reduce_max", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "rank"}
     return sorted(known - in_bodies - over_ranks - {c.op for c in CASES})
 

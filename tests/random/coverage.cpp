@@ -99,7 +99,7 @@ std::string Coverage::shortfall() const {
   tenth("a K tail", with_tail);
   tenth("a value that several products read", with_reread);
   for (const OpKind kind : graph::all_ops()) {
-    if (graph::is_collective(kind)) continue;  // tests/ranks.hpp draws them
+    if (graph::is_collective(kind)) continue;  // tests/ranks/ranks.hpp draws them
     const std::string name(graph::name(kind));
     const auto count = [&](const std::map<std::string, int>& of, const char* level) {
       const auto found = of.find(name);

@@ -6,15 +6,17 @@
 #include <cstring>
 #include <fstream>
 
-#include "../ranks.hpp"
 #include "../run/folder.hpp"
-#include "run/nccl.hpp"
-#include "run/rank_engine.hpp"
+#include "ranks.hpp"
+#include "ranks/nccl.hpp"
+#include "ranks/over_ranks.hpp"
+#include "ranks/rank_engine.hpp"
 #include "system/files.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 namespace {
 
+using namespace run;
 using graph::Builder, graph::DType, graph::KernelGraph;
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
@@ -85,7 +87,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   for (int i = 0; i < 12; ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
-    const KernelGraph g = test::random_over_ranks(rng, ranks, DType::f32, 3), over = graph::over_ranks(g);
+    const KernelGraph g = test::random_over_ranks(rng, ranks, DType::f32, 3), over = over_ranks(g);
     const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {.fuse = true}, cache);
     const reference::RandomInputs inputs = reference::random_inputs(over, 1);
     const RanksRun all = run_ranks_emulated(p, over, inputs, cache, 1);
@@ -220,4 +222,4 @@ TEST_F(Engine, MissingNcclIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -41,7 +41,7 @@ TEST(Passes, PrintEachState) {
   has("schedule", "agent ");
   has("prove", "_k0: proved, ");
   EXPECT_EQ(printed["emit"], made.program.source);
-  EXPECT_EQ(printed["schedule"], ir::print(made.program.plan));
+  EXPECT_EQ(printed["schedule"], ir::print(made.program.plan, made.program.extents));
 }
 
 TEST(Passes, AreFoundByName) {

@@ -17,10 +17,7 @@ import braces  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES, FILE, CLASS, FUNCTION = 40, 500, 200, 60
 # Folders with more files, how many at most, and why.
-CROWDED = {
-    "src/graph": (45, "graphs with sizes and graphs over ranks came together; those over ranks are to have a folder"),
-    "src/run": (42, "the processes of ranks are to have a folder"),
-}
+CROWDED = {}
 # What is longer, and why: (file, name).
 LONG = {
 }

@@ -10,12 +10,12 @@
 #pragma once
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::ranks {
 
 /// Kernels without collectives, or one collective.
 struct Segment {
-  KernelGraph kernels;               // named after the graph and the segment's number; no operators: a collective
-  KernelOp collective;               // its tensors are those of the whole graph
+  graph::KernelGraph kernels;        // named after the graph and the segment's number; no operators: a collective
+  graph::KernelOp collective;        // its tensors are those of the whole graph
   std::vector<int> inputs, outputs;  // tensors of the whole graph, in the order of those of `kernels` or `collective`
   bool is_collective() const { return kernels.ops.empty(); }
 };
@@ -23,6 +23,6 @@ struct Segment {
 /// Returns the segments of a graph in the order of execution. What goes from one segment to another is row-major, unless
 /// the graph gives it strides. Throws Error if a result takes the memory of an input that a later segment reads.
 /// Precondition: the graph is valid.
-std::vector<Segment> segments(const KernelGraph&);
+std::vector<Segment> segments(const graph::KernelGraph&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::ranks

@@ -7,12 +7,12 @@
 //   ranks.wait(stream, "mlp");
 //   engine.download(tensor)
 //
-// Precondition: the program's collectives are those of graph::flat_collectives().
+// Precondition: the program's collectives are those of flat_collectives().
 #pragma once
-#include "run/communicator.hpp"
-#include "run/rank_program.hpp"
+#include "ranks/communicator.hpp"
+#include "ranks/rank_program.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 
 /// Enqueues the kernels of one step on a CUstream.
 using KernelLauncher = std::function<void(void* stream)>;
@@ -29,10 +29,10 @@ class RankEngine {
   RankEngine(const RankProgram&, Communicator&, const KernelBinder&);
 
   /// Copies a tensor's bytes, at its place_of_rank(), to the GPU.
-  void upload(int tensor, const Bytes&);
+  void upload(int tensor, const run::Bytes&);
   /// Enqueues all steps on a CUstream.
   void run(void* stream) const;
-  Bytes download(int tensor) const;
+  run::Bytes download(int tensor) const;
   /// Returns whether kernels or collectives store the tensor of the graph, or it is an input.
   bool has(int tensor) const { return memory_.contains(root(tensor)); }
 
@@ -42,13 +42,13 @@ class RankEngine {
 
   const RankProgram& program_;
   Communicator& ranks_;
-  std::map<int, DeviceBytes> memory_;  // by tensor of the graph
-  DeviceBytes workspace_;              // of one step's kernels at a time
+  std::map<int, run::DeviceBytes> memory_;  // by tensor of the graph
+  run::DeviceBytes workspace_;              // of one step's kernels at a time
   std::vector<KernelLauncher> steps_;
 };
 
 /// Returns the microseconds of one evaluation on this rank: a sample per launch of a CUDA graph of several evaluations. All
 /// ranks of the job must call it. `program` is the name in messages.
-std::vector<double> time_ranks(const RankEngine&, Communicator&, Stream&, const std::string& program);
+std::vector<double> time_ranks(const RankEngine&, Communicator&, run::Stream&, const std::string& program);
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -1,4 +1,4 @@
-#include "graph/segments.hpp"
+#include "ranks/segments.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,10 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 
-namespace zellige::graph {
+namespace zellige::ranks {
 namespace {
+
+using graph::KernelGraph, graph::KernelOp, graph::KernelTensor;
 
 std::set<int> tensors_that_outputs_need(const KernelGraph& g) {
   std::set<int> needed(g.outputs.begin(), g.outputs.end());
@@ -134,4 +136,4 @@ std::vector<Segment> segments(const KernelGraph& g) {
   return all;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::ranks

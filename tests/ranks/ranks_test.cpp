@@ -1,15 +1,17 @@
 // Programs over ranks: on the emulator against the reference of all ranks together.
-#include "../ranks.hpp"
+#include "ranks.hpp"
 
 #include <gtest/gtest.h>
 
 #include "graph/dtype.hpp"
-#include "run/rank_program.hpp"
-#include "run/run.hpp"
+#include "ranks/over_ranks.hpp"
+#include "ranks/rank_program.hpp"
+#include "ranks/run_ranks.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 namespace {
 
+using namespace run;
 using graph::Builder, graph::DType, graph::KernelGraph, graph::Shape;
 using reference::Array;
 
@@ -21,7 +23,7 @@ TEST(Ranks, RandomProgramsComputeWhatTheReferenceDoes) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);
-    const RunResult r = run(g, {.on = Machine::emulator, .compile = {.fuse = i % 2 == 0}, .workers = 1}, cache);
+    const RunResult r = run_ranks(g, {.on = Machine::emulator, .compile = {.fuse = i % 2 == 0}, .workers = 1}, cache);
     EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
     int outputs = 0;
     for (const TensorResult& t : r.tensors) outputs += t.output;
@@ -77,7 +79,7 @@ TEST(Ranks, WrongRankIsNamed) {
   Builder b("g", 3);
   const auto x = b.input("x", {4, 8}, DType::f32);
   b.output(all_reduce(relu(x)) + x, "y");
-  const KernelGraph g = b.build(), over = graph::over_ranks(g);
+  const KernelGraph g = b.build(), over = over_ranks(g);
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const reference::RandomInputs inputs = reference::random_inputs(over, 1);
   RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache);
@@ -96,7 +98,7 @@ TEST(Ranks, WrongRankIsNamed) {
 
 std::string refusal(const KernelGraph& g, RunOptions o) {
   o.workers = 1;
-  const RunResult r = run(g, o, toolchain::Cache::temporary());
+  const RunResult r = run_ranks(g, o, toolchain::Cache::temporary());
   EXPECT_EQ(name(r.status), name(Status::refused));
   return r.reason;
 }
@@ -122,4 +124,4 @@ TEST(Ranks, RefusalsSayWhatToDo) {
 }
 
 }  // namespace
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -17,7 +17,7 @@
 #include "graph/graph.hpp"
 #include "run/driver.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 
 /// One process of a job.
 struct RankedProcess {
@@ -57,7 +57,7 @@ class Communicator {
   void enqueue(const graph::KernelOp&, const RankBuffers&, void* stream);
   /// Waits for the stream. Throws Error if NCCL reports a failure or the work takes too long; the communicator is then
   /// aborted. `program` is the name in the message.
-  void wait(const Stream&, const std::string& program);
+  void wait(const run::Stream&, const std::string& program);
 
  private:
   void check(int status, const std::string& doing) const;
@@ -68,4 +68,4 @@ class Communicator {
   int rank_ = 0, ranks_ = 1;
 };
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

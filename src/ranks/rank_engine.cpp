@@ -1,13 +1,14 @@
-#include "run/rank_engine.hpp"
+#include "ranks/rank_engine.hpp"
 
 #include <algorithm>
 
 #include "run/bound.hpp"
 #include "toolchain/nvrtc.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 namespace {
 
+using run::BoundProgram, run::Bytes, run::CapturedGraph, run::DeviceBytes, run::Event, run::LoadedProgram, run::Stream;
 std::int64_t largest_workspace(const RankProgram& p) {
   std::int64_t maximum = 0;
   for (const RankStep& step : p.steps)
@@ -19,12 +20,12 @@ std::int64_t largest_workspace(const RankProgram& p) {
 
 KernelBinder kernels_on_gpu(const toolchain::Cache& cache) {
   return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
-    const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-    require_architecture(cubin.architecture);
+    const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, run::architecture_for(p.manifest.target), cache);
+    run::require_architecture(cubin.architecture);
     const auto loaded = std::make_shared<const LoadedProgram>(p.manifest, cubin);
     const auto bound = std::make_shared<const BoundProgram>(*loaded, address);
     // Kernels wait for all that is before them on the stream, since a collective does not say when it ends.
-    return [loaded, bound](void* stream) { bound->launch(stream, Overlap::none); };
+    return [loaded, bound](void* stream) { bound->launch(stream, run::Overlap::none); };
   };
 }
 
@@ -39,7 +40,7 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
   for (const RankStep& step : p.steps)
     for (int t : step.segment.outputs) allocate(t);
   for (const RankStep& step : p.steps) {
-    const graph::Segment& s = step.segment;
+    const Segment& s = step.segment;
     if (step.program) {
       const emit::Manifest& m = step.program->manifest;
       steps_.push_back(bind(*step.program, [&](std::size_t t) {
@@ -98,4 +99,4 @@ std::vector<double> time_ranks(const RankEngine& engine, Communicator& ranks, St
   return samples;
 }
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -6,7 +6,7 @@
 #include "graph/graph.hpp"
 #include "system/library.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 
 /// ncclUniqueId.
 struct NcclId {
@@ -47,4 +47,4 @@ const Nccl& nccl();
 /// Returns the ncclDataType_t of a dtype. Those that NCCL lacks, of one byte, are moved as uint8.
 int nccl_type(graph::DType);
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -6,15 +6,15 @@
 // On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
 // order of ranks. So all ranks have the same bits of a sum.
 #pragma once
-#include "graph/segments.hpp"
+#include "ranks/segments.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 
 /// Kernels without collectives, or one collective.
 struct RankStep {
-  graph::Segment segment;
+  Segment segment;
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
   std::vector<std::string> notes{};             // what was fused, what was not, and why
 };
@@ -26,9 +26,9 @@ struct RankProgram {
   double plan_ms = 0;
 };
 
-/// Returns the program of a graph over ranks. Its graph is that of graph::flat_collectives(): the given tensors keep their
+/// Returns the program of a graph over ranks. Its graph is that of flat_collectives(): the given tensors keep their
 /// names, others come after them. Throws as compile() does.
-RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
+RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const run::CompileOptions&,
                                const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
@@ -39,18 +39,19 @@ std::string to_json(const RankProgram&);
 emit::TensorPlace place_of_rank(const graph::KernelTensor&, emit::Role, int position);
 
 /// Computes a collective of graph `g`, on the host. `memory[r][t]` has the bytes of tensor t of rank r, at its place_of_rank().
-void collective_on_host(const graph::KernelGraph& g, const graph::KernelOp&, std::vector<std::vector<Bytes>>& memory);
+void collective_on_host(const graph::KernelGraph& g, const graph::KernelOp&,
+                        std::vector<std::vector<run::Bytes>>& memory);
 
-/// What all ranks computed: a manifest of their tensors, by the names and positions of graph::over_ranks(), and their bytes.
+/// What all ranks computed: a manifest of their tensors, by the names and positions of over_ranks(), and their bytes.
 struct RanksRun {
   emit::Manifest manifest;  // without kernels
-  std::vector<Bytes> storage;
-  std::vector<EmulatedKernel> kernels;  // of all ranks
+  std::vector<run::Bytes> storage;
+  std::vector<run::EmulatedKernel> kernels;  // of all ranks
   std::vector<emulate::Finding> findings;
   bool complete = true;
   double compile_ms = 0, run_ms = 0;
-  int rank = -1;  // whose tensors these are; -1: those of all
-  Times times{};  // of this rank, if it is timed
+  int rank = -1;       // whose tensors these are; -1: those of all
+  run::Times times{};  // of this rank, if it is timed
 };
 
 /// Runs this process's rank on the GPU, with the other processes of the job. The result has this rank's tensors alone, and the
@@ -58,11 +59,11 @@ struct RanksRun {
 /// name.
 RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
                          const std::vector<std::pair<std::string, std::string>>& facts, const toolchain::Cache&,
-                         Timing = Timing::off);
+                         run::Timing = run::Timing::off);
 
-/// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of graph::over_ranks(). Throws as
+/// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of over_ranks(). Throws as
 /// run_emulated() does.
 RanksRun run_ranks_emulated(const RankProgram&, const graph::KernelGraph& over_ranks,
                             const reference::InputChoice& inputs, const toolchain::Cache&, int workers = 0);
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -2,14 +2,14 @@
 // and wrong shardings of them.
 #include <gtest/gtest.h>
 
-#include "expect_equal.hpp"
-#include "graph/collective.hpp"
+#include "../search/expect_equal.hpp"
+#include "ranks/over_ranks.hpp"
 
 namespace zellige::search {
 namespace {
 
 using namespace test;
-using graph::Shard;
+using ranks::Shard;
 
 /// A layer in two forms: over `ranks` ranks, on one rank's tensors, and whole.
 struct Layer {
@@ -126,7 +126,7 @@ TEST(EqualOverRanks, ShardedLayersAreTheWholeOnes) {
   for (const Layer& layer : layers())
     for (const int ranks : {2, 4}) {
       SCOPED_TRACE(fmt::format("{} over {} ranks", layer.name, ranks));
-      expect(Answer::equal, graph::unsharded(layer.over(ranks), layer.shards), layer.whole(ranks));
+      expect(Answer::equal, ranks::unsharded(layer.over(ranks), layer.shards), layer.whole(ranks));
     }
 }
 
@@ -146,7 +146,7 @@ TEST(EqualOverRanks, WrongCollectivesAreDifferent) {
       for (const KernelGraph& other : changed) {
         SCOPED_TRACE(fmt::format("{}, operator {} as {}", layer.name, i, graph::name(other.ops[i].kind)));
         ++changes;
-        expect(Answer::different, graph::unsharded(other, layer.shards), whole);
+        expect(Answer::different, ranks::unsharded(other, layer.shards), whole);
       }
     }
   }
@@ -163,13 +163,13 @@ TEST(EqualOverRanks, WrongShardingsAreDifferent) {
   const TensorHandle X = c.input("x", {4, 8}), W = c.input("w", {8, 16}), V = c.input("v", {16, 8});
   c.output(matmul(relu(matmul(X, W)), V), "y");
   const KernelGraph whole = c.build();
-  expect(Answer::equal, graph::unsharded(over, {{"w", 1}, {"v", 0}}), whole);
+  expect(Answer::equal, ranks::unsharded(over, {{"w", 1}, {"v", 0}}), whole);
   // The parts of v in the wrong order: rank r multiplies by the part of the other rank.
   Builder d("swapped", 2);
   const TensorHandle x2 = d.input("x", {4, 8}), w2 = d.input("w", {8, 8}), v2 = d.input("v", {8, 8});
   const TensorHandle both = all_gather(v2, 0), other = slice(both, 0, 0, 8);
   d.output(all_reduce(matmul(relu(matmul(x2, w2)), other)), "y");
-  expect(Answer::different, graph::unsharded(d.build(), {{"w", 1}, {"v", 0}}), whole);
+  expect(Answer::different, ranks::unsharded(d.build(), {{"w", 1}, {"v", 0}}), whole);
 }
 
 TEST(EqualOverRanks, CollectivesThemselvesAreNotCompared) {

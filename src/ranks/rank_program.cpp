@@ -1,4 +1,4 @@
-#include "run/rank_program.hpp"
+#include "ranks/rank_program.hpp"
 
 #include <algorithm>
 #include <set>
@@ -6,15 +6,19 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
+#include "ranks/flat_collectives.hpp"
+#include "ranks/over_ranks.hpp"
+#include "ranks/rank_engine.hpp"
 #include "reference/evaluate.hpp"
-#include "run/rank_engine.hpp"
 #include "run/timing.hpp"
 #include "system/elapsed.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 namespace {
 
 using graph::KernelGraph, graph::KernelOp, graph::OpKind;
+using run::Bytes, run::CompileOptions, run::EmulatedRun, run::pack, run::poisoned, run::run_emulated, run::Stream,
+    run::Timing, run::unpack;
 
 /// Returns elements [first, first + count) of an array along a dimension.
 reference::Array part(const reference::Array& x, std::int64_t dim, std::int64_t first, std::int64_t count) {
@@ -112,7 +116,7 @@ class Memories {
   /// Runs one program on one rank.
   void kernels(const RankStep& step, int r, const toolchain::Cache& cache, int workers) {
     const emit::Manifest& m = step.program->manifest;
-    const graph::Segment& s = step.segment;
+    const Segment& s = step.segment;
     std::vector<Bytes> storage;
     for (const emit::TensorPlace& t : m.tensors)
       storage.push_back(t.role == emit::Role::input ? bytes[r][s.inputs.at(t.position)] : poisoned(t));
@@ -147,7 +151,7 @@ class Memories {
 
  private:
   void stored(emit::TensorPlace place, int r, Bytes data) {
-    place.name = graph::name_of_rank(place.name, r);
+    place.name = name_of_rank(place.name, r);
     run.manifest.tensors.push_back(std::move(place));
     run.storage.push_back(std::move(data));
   }
@@ -163,12 +167,12 @@ class Memories {
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<toolchain::Cache>& cache) {
-  RankProgram p{.graph = graph::flat_collectives(g)};
-  for (graph::Segment& s : graph::segments(p.graph)) {
+  RankProgram p{.graph = flat_collectives(g)};
+  for (Segment& s : segments(p.graph)) {
     RankStep step;
     if (!s.is_collective()) {
       graph::validate(s.kernels);
-      Compiled made = compile(s.kernels, target, options, cache);
+      run::Compiled made = run::compile(s.kernels, target, options, cache);
       p.plan_ms += made.plan_ms;
       step.program = std::move(made.program), step.notes = std::move(made.fused.notes);
     }
@@ -259,7 +263,7 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
   for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
     emit::TensorPlace place = place_in(p.graph, t);
     if (place.role == emit::Role::input || !engine.has(t)) continue;
-    place.name = graph::name_of_rank(place.name, run.rank);
+    place.name = name_of_rank(place.name, run.rank);
     run.manifest.tensors.push_back(std::move(place));
     run.storage.push_back(engine.download(t));
   }
@@ -280,4 +284,4 @@ RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const
   return all.take();
 }
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

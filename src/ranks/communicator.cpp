@@ -1,4 +1,4 @@
-#include "run/communicator.hpp"
+#include "ranks/communicator.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,13 @@
 
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "ranks/nccl.hpp"
 #include "run/driver_table.hpp"
-#include "run/nccl.hpp"
 
-namespace zellige::run {
+namespace zellige::ranks {
 namespace {
 
+using run::device, run::DeviceBytes, run::driver, run::Stream, run::use_device;
 using std::chrono::steady_clock;
 
 /// Returns the number in an environment variable; nullopt if it is not set. Throws Error for anything but a number.
@@ -227,4 +228,4 @@ void Communicator::wait(const Stream& stream, const std::string& program) {
   run::check(driver().stream_wait(stream.handle()), fmt::format("{}, rank {}", program, rank_));
 }
 
-}  // namespace zellige::run
+}  // namespace zellige::ranks

@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "../ranks.hpp"
 #include "graph/infer.hpp"
-#include "graph/segments.hpp"
 #include "json/json.hpp"
+#include "ranks.hpp"
+#include "ranks/flat_collectives.hpp"
+#include "ranks/over_ranks.hpp"
+#include "ranks/segments.hpp"
 #include "reference/reference.hpp"
 
-namespace zellige::graph {
+namespace zellige::ranks {
 namespace {
 
+using namespace graph;
 using reference::Array;
 
 std::string message(const std::function<void()>& f) {
@@ -226,4 +229,4 @@ TEST(Segments, MemoryIsTakenAfterItIsRead) {
 }
 
 }  // namespace
-}  // namespace zellige::graph
+}  // namespace zellige::ranks

@@ -1,11 +1,16 @@
+#include "ranks/flat_collectives.hpp"
+
 #include <algorithm>
 #include <numeric>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 
-namespace zellige::graph {
+namespace zellige::ranks {
 namespace {
+
+using graph::Attributes, graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpKind, graph::Shape,
+    graph::row_major, graph::size;
 
 /// Rewrites collectives so that each moves whole contiguous tensors.
 class Flat {
@@ -87,4 +92,4 @@ class Flat {
 
 KernelGraph flat_collectives(const KernelGraph& g) { return Flat(g).run(); }
 
-}  // namespace zellige::graph
+}  // namespace zellige::ranks

@@ -2,9 +2,9 @@
 #pragma once
 #include <functional>
 
+#include "../random/rng.hpp"
 #include "graph/builder.hpp"
 #include "graph/collective.hpp"
-#include "random/rng.hpp"
 #include "reference/array.hpp"
 
 namespace zellige::test {

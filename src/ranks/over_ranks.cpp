@@ -1,3 +1,5 @@
+#include "ranks/over_ranks.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -6,8 +8,11 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 
-namespace zellige::graph {
+namespace zellige::ranks {
 namespace {
+
+using graph::Attributes, graph::DType, graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpKind,
+    graph::Shape, graph::row_major, graph::fail_at;
 
 /// Builds the graph of all ranks' tensors.
 class OverRanks {
@@ -250,8 +255,8 @@ std::map<int, int> dims_of(const KernelGraph& g, const std::vector<Shard>& shard
       fail("graph {}: expected a sharded tensor to be an input or an output, found {}", g.name, s.tensor);
     const Shape& shape = g.tensors[*t].shape;
     if (s.dim < 0 || s.dim >= static_cast<int>(shape.size()))
-      fail("graph {}: expected {} to be sharded along a dimension of {}, found {}", g.name, s.tensor, to_string(shape),
-           s.dim);
+      fail("graph {}: expected {} to be sharded along a dimension of {}, found {}", g.name, s.tensor,
+           graph::to_string(shape), s.dim);
     if (!dims.emplace(*t, s.dim).second) fail("graph {}: expected one shard of {}, found two", g.name, s.tensor);
   }
   return dims;
@@ -274,4 +279,4 @@ KernelGraph unsharded(const KernelGraph& g, const std::vector<Shard>& shards, in
   return infer(once(all.take()));
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::ranks

@@ -1,8 +1,8 @@
-#include "graph/shown.hpp"
+#include "text/shown.hpp"
 
 #include <gtest/gtest.h>
 
-namespace zellige::graph {
+namespace zellige::text {
 namespace {
 
 TEST(Shown, ControlCharactersAreEscapedAndTextIsNot) {
@@ -50,4 +50,4 @@ TEST(Shown, NothingThatATerminalObeysIsLeft) {
 }
 
 }  // namespace
-}  // namespace zellige::graph
+}  // namespace zellige::text
