@@ -1,0 +1,105 @@
+// The numbers of an account are those of the plan, its expected time, its manifest and its predicted counters.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiled.hpp"
+#include "explain/bound.hpp"
+#include "predict/predict.hpp"
+#include "zellige/emulate/counter_names.hpp"
+
+namespace zellige::explain {
+namespace {
+
+const char* const files[] = {"layers/llama_decode.json", "layers/plain_attention.json", "layers/residual_rms_norm.json",
+                             "gemm.json"};
+
+TEST(Accounts, NumbersAreThoseOfThePlan) {
+  for (const char* file : files) {
+    const Explained& e = explained(file);
+    const emit::EmittedProgram& p = e.compiled.program;
+    ASSERT_EQ(e.account.launches.size(), p.manifest.kernels.size()) << file;
+    EXPECT_EQ(e.account.us, p.cost.us);
+    std::size_t kernel = 0;
+    for (std::size_t l = 0; l < e.account.launches.size(); ++l) {
+      const LaunchAccount& a = e.account.launches[l];
+      const cost::KernelCost& c = p.cost.kernels[l];
+      const emit::KernelLaunch& m = p.manifest.kernels[l];
+      EXPECT_EQ(a.us, c.us);
+      EXPECT_EQ(a.dram_bytes, c.dram_bytes);
+      EXPECT_EQ(a.shared_bytes, m.shared_bytes);
+      const double times[] = {c.launch, c.first, c.dram, c.l2, c.shared, c.tensor, c.issue, c.latency};
+      ASSERT_EQ(a.resources.size(), std::size(times));
+      for (std::size_t r = 0; r < std::size(times); ++r) EXPECT_EQ(a.resources[r].us, times[r]) << a.resources[r].name;
+      for (const KernelAccount& k : a.kernels) {
+        std::vector<std::pair<std::string, std::uint64_t>> counters;
+        for (const auto& [counter, n] : predict::predict(p.plan.kernels[kernel]))
+          if (n > 0) counters.emplace_back(std::string(emulate::name(counter)), n);
+        EXPECT_EQ(k.counters, counters);
+        ASSERT_EQ(k.shared.size(), p.plan.kernels[kernel].tensors.size());
+        for (std::size_t t = 0; t < k.shared.size(); ++t) {
+          EXPECT_EQ(k.shared[t].offset, p.plan.kernels[kernel].tensors[t].offset);
+          EXPECT_EQ(k.shared[t].bytes, p.plan.kernels[kernel].tensors[t].bytes());
+        }
+        ++kernel;
+      }
+    }
+    EXPECT_EQ(kernel, p.plan.kernels.size());
+  }
+}
+
+TEST(Accounts, LimitsAreBelowExpectedTimes) {
+  for (const char* file : files) {
+    const Account a = explained(file).account;
+    EXPECT_GT(a.limit_us, 0) << file;
+    EXPECT_LT(a.limit_us, a.us) << file;
+  }
+}
+
+TEST(Accounts, FlopsOfMatmuls) {
+  const auto flops = [](const char* file) {
+    double all = 0;
+    for (const OperatorAccount& op : explained(file).account.given.operators) all += op.flops;
+    return all;
+  };
+  EXPECT_EQ(flops("gemm.json"), 2.0 * 384 * 512 * 512);  // a custom operator: 12 blocks, 8 iterations
+  // One row of Llama 3 8B: q, k and v; scores and values of 4096 keys; the output; gate, up and down.
+  EXPECT_EQ(flops("layers/llama_decode.json"),
+            2.0 * (4096.0 * 6144 + 2.0 * 32 * 128 * 4096 + 4096.0 * 4096 + 3.0 * 4096 * 14336));
+}
+
+TEST(Accounts, WhatBoundsALaunch) {
+  const target::Target& t = target::find("sm_90a");
+  cost::KernelCost k{.name = "k", .launched = 132};
+  k.dram_bytes = 41e6;
+  k = cost::time_of(k, t);
+  EXPECT_EQ(of_launch(k, t).bound, fmt::format("DRAM takes 10.0 us of {:.1f}: 41.0 MB at 4100 GB/s", k.us));
+  k.slots = 1e6;
+  k = cost::time_of(k, t);
+  EXPECT_EQ(of_launch(k, t).bound,
+            fmt::format("Issue slots take {:.1f} us of {:.1f}: 1000000 warp instructions a block", k.issue, k.us));
+}
+
+TEST(Accounts, OtherTilingsAreThoseOfTheirPlans) {
+  const Explained& e = explained("gemm.json", "sm_90a", 3);
+  ASSERT_FALSE(e.account.alternatives.empty());
+  for (const Alternative& o : e.account.alternatives) {
+    plan::PlanOptions with{.tiles = plan::TilingPolicy::fixed,
+                           .tiling = retile::parse_tiling(o.tiling, "an alternative")};
+    const emit::EmittedProgram p = run::transpile(e.compiled.program.graph, target::find("sm_90a"), with);
+    EXPECT_NEAR(p.cost.us, o.us, 1e-9) << o.tiling;
+    EXPECT_NE(o.tiling, e.account.own_tiling);
+  }
+}
+
+TEST(Accounts, AsJson) {
+  const Account a = explained("layers/plain_attention.json").account;
+  const nlohmann::json j = nlohmann::json::parse(to_json(a));
+  EXPECT_EQ(j["us"], a.us);
+  EXPECT_EQ(j["launches"].size(), a.launches.size());
+  EXPECT_EQ(j["launches"][0]["resources"]["DRAM"], a.launches[0].resources[2].us);
+  EXPECT_FALSE(j.contains("measured_us"));
+}
+
+}  // namespace
+}  // namespace zellige::explain
