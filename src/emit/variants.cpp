@@ -173,6 +173,11 @@ void order_tensors(Manifest& m) {
   m.sized = std::move(sized);
 }
 
+void check_variant(Manifest whole, Manifest variant) {
+  order_tensors(whole), order_tensors(variant);
+  VariantCheck(whole, variant, 0).run();
+}
+
 void check_variants(const Manifest& m) {
   if (m.variants.size() >= max_variants)
     fail("program {}: expected at most {} variants, found {}", m.name, max_variants - 1, m.variants.size());

@@ -40,5 +40,7 @@ void order_tensors(Manifest&);
 /// Throws Error unless each variant's range is within the sizes of the whole program and of its own plan, and its inputs and outputs
 /// are those of the whole program at all values of the range: one sentence with the variant and the two values.
 void check_variants(const Manifest&);
+/// The same for one variant alone, whose tensors may be in any order.
+void check_variant(Manifest whole, Manifest variant);
 
 }  // namespace zellige::emit

@@ -39,7 +39,7 @@ struct CompileOptions {
   std::vector<std::string> constants;
   bool fuse = false;                       // fuse kernel-level operators; else one kernel per operator that needs one
   plan::PlanOptions plan{};                // of --tiling: parse_tiling_option
-  int variants = 6;                        // with sizes: at most this many programs, each for a part of their values
+  int variants = 8;                        // with sizes: at most this many programs, each for a part of their values
   int tune = 0;                            // measure this many tilings on the GPU and use the fastest
   std::uint64_t seed = 1;                  // of the random inputs with which tilings are measured
   InputFiles inputs;                       // inputs that are read from files; other inputs are random

@@ -25,9 +25,10 @@ struct Part {
   std::vector<NamedSize> sizes;
   emit::EmittedProgram program;
   std::vector<double> us;  // expected times, by point; infinity where the part lacks the point
-  double volume() const {
+  /// Returns of how many values of the sizes it is.
+  double count() const {
     double all = 1;
-    for (const NamedSize& s : sizes) all *= static_cast<double>(s.greatest() + 1);
+    for (const NamedSize& s : sizes) all *= static_cast<double>((s.greatest() - s.minimum()) / s.multiple + 1);
     return all;
   }
 };
@@ -66,11 +67,11 @@ class VariantSearch {
   emit::EmittedProgram run(emit::EmittedProgram whole) {
     for (const tile::Size& s : whole.manifest.sizes)
       sizes_.push_back(*std::ranges::find(g_.sizes->names, s.name, &NamedSize::name));
-    const std::set<std::string> rows = row_lengths(whole.plan.program);
+    rows_ = row_lengths(whole.plan.program);
     parts_.push_back({sizes_, std::move(whole), {}});
-    add_boxes();
-    choose(rows.empty() ? maximum_ : (maximum_ + 1) / 2);
-    if (!rows.empty()) align(rows);
+    add_parts();
+    choose();
+    align();
     return joined();
   }
 
@@ -95,7 +96,9 @@ class VariantSearch {
     graph::KernelGraph g = graph::narrowed(g_, sizes);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const NamedSize &s = sizes[i], &all = sizes_[i];
-      if (s.greatest() < all.greatest()) g.name += fmt::format("_{}{}", s.name, s.greatest());
+      if (s.minimum() == s.greatest()) g.name += fmt::format("_{}is{}", s.name, s.greatest());
+      if (s.minimum() < s.greatest() && s.greatest() < all.greatest())
+        g.name += fmt::format("_{}to{}", s.name, s.greatest());
       if (s.multiple > all.multiple) g.name += fmt::format("_{}by{}", s.name, s.multiple);
     }
     try {
@@ -103,6 +106,7 @@ class VariantSearch {
       for (const NamedSize& s : sizes)
         part.program.manifest.range.push_back(
             {.name = s.name, .low = s.minimum(), .high = s.greatest(), .multiple = s.multiple});
+      emit::check_variant(parts_[0].program.manifest, part.program.manifest);
       for (const Point& p : points_) part.us.push_back(time(part, p));
       return part;
     } catch (const Rejected&) {
@@ -118,36 +122,67 @@ class VariantSearch {
     return has(part, p) ? us_at(part.program, sizes_, p, target_) : INFINITY;
   }
 
-  /// Compiles the parts that end at typical values, of all sizes together. Their corners are the points.
-  void add_boxes() {
-    constexpr std::size_t most = 12, few_operators = 16;
-    const bool more = sizes_.size() == 1 && g_.ops.size() <= few_operators;
-    std::vector<std::vector<std::int64_t>> ends;
-    for (const NamedSize& s : sizes_) ends.push_back(ends_of(s, more)), ends.back().push_back(s.greatest());
+  /// Returns the ranges of size i of which parts are tried: up to each end, and, where kernels depend on it, the typical values
+  /// alone. The last one is the size's own.
+  std::vector<NamedSize> ranges(std::size_t i) const {
+    constexpr std::size_t few_operators = 16;
+    const NamedSize& s = sizes_[i];
+    const bool alone = sizes_.size() == 1;
+    std::vector<NamedSize> all;
+    const auto add = [&](std::int64_t from, std::int64_t to) {
+      NamedSize& part = all.emplace_back(s);
+      part.min = from, part.max = to;
+      std::erase_if(part.typical, [&](std::int64_t v) { return v < from || v > to; });
+    };
+    for (const std::int64_t end : ends_of(s, alone && g_.ops.size() <= few_operators)) add(s.min, end);
+    for (const std::int64_t v : s.typical)
+      if ((alone || rows_.contains(s.name)) && v > std::max<std::int64_t>(s.minimum(), 0)) add(v, v);
+    all.push_back(s);
+    return all;
+  }
+
+  /// Adds the values at which programs are compared: the typical ones and the ends of all parts, and values within the parts.
+  void add_points(const std::vector<std::vector<NamedSize>>& ranges) {
+    points_ = {Point{}};
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      std::set<std::int64_t> values(sizes_[i].typical.begin(), sizes_[i].typical.end());
+      for (const NamedSize& r : ranges[i]) {
+        values.insert(r.greatest());
+        const std::int64_t within = r.greatest() * 3 / 4 / r.multiple * r.multiple;
+        if ((sizes_.size() == 1 || rows_.contains(sizes_[i].name)) && within >= r.minimum()) values.insert(within);
+      }
+      std::vector<Point> all;
+      for (const Point& p : points_)
+        for (const std::int64_t v : values) {
+          Point& with = all.emplace_back(p);
+          with.values.push_back(v);
+          if (std::ranges::count(sizes_[i].typical, v) > 0) with.weight *= 2;
+        }
+      points_ = std::move(all);
+    }
+  }
+
+  /// Compiles the parts, which are products of ranges of the sizes.
+  void add_parts() {
+    constexpr std::size_t most = 16;
+    std::vector<std::vector<NamedSize>> of;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) of.push_back(ranges(i));
     const auto count = [&] {
-      return std::accumulate(ends.begin(), ends.end(), std::size_t{1},
+      return std::accumulate(of.begin(), of.end(), std::size_t{1},
                              [](std::size_t n, const auto& list) { return n * list.size(); });
     };
-    while (count() > most) {  // the size with the largest number of ends loses the one below the greatest
-      auto& longest = *std::ranges::max_element(ends, {}, &std::vector<std::int64_t>::size);
+    while (count() > most) {  // the size with the largest number of ranges loses the one before its own
+      auto& longest = *std::ranges::max_element(of, {}, &std::vector<NamedSize>::size);
       longest.erase(longest.end() - 2);
     }
-    std::vector<std::vector<NamedSize>> boxes;
-    for (std::size_t box = 0, all = count(); box < all; ++box) {
-      std::vector<NamedSize> part = sizes_;
-      Point corner;
-      for (std::size_t i = 0, rest = box; i < part.size(); rest /= ends[i].size(), ++i) {
-        part[i].max = ends[i][rest % ends[i].size()];
-        std::erase_if(part[i].typical, [&](std::int64_t v) { return v > part[i].max; });
-        corner.values.push_back(part[i].max);
-        if (std::ranges::count(sizes_[i].typical, part[i].max) > 0) corner.weight *= 2;
-      }
-      points_.push_back(std::move(corner));
-      if (box + 1 < all) boxes.push_back(std::move(part));
-    }
+    add_points(of);
     for (const Point& p : points_) parts_[0].us.push_back(time(parts_[0], p));
-    for (const std::vector<NamedSize>& box : boxes)
-      if (std::optional<Part> part = compiled(box)) parts_.push_back(*std::move(part));
+    for (std::size_t box = 0, all = count(); box + 1 < all; ++box) {
+      std::vector<NamedSize> sizes;
+      for (std::size_t i = 0, rest = box; i < of.size(); rest /= of[i].size(), ++i)
+        sizes.push_back(of[i][rest % of[i].size()]);
+      if (std::optional<Part> part = compiled(sizes)) parts_.push_back(*std::move(part));
+    }
   }
 
   /// Returns the sum, over all points, of the weighted logarithm of the time of the first of these parts that has the point.
@@ -165,41 +200,48 @@ class VariantSearch {
 
   /// Puts parts in the order in which a launch tries them: smaller ones first.
   void sort(std::vector<std::size_t>& chosen) const {
-    std::ranges::stable_sort(chosen, {}, [&](std::size_t part) { return parts_[part].volume(); });
+    std::ranges::stable_sort(chosen, {}, [&](std::size_t part) { return parts_[part].count(); });
   }
 
-  /// Chooses up to `maximum` parts, the whole one among them: always the one that saves most, as long as that is worth its kernels.
-  void choose(std::size_t maximum) {
+  /// Returns whether another part for the multiples of `aligned` among its values may be faster.
+  bool may_align(const Part& part) const {
+    return std::ranges::any_of(part.sizes, [&](const NamedSize& s) {
+      return rows_.contains(s.name) && s.minimum() < s.greatest() && s.multiple % aligned != 0;
+    });
+  }
+
+  /// Chooses parts, the whole one among them: always the one that saves most, as long as that is worth its kernels.
+  void choose() {
     constexpr double worth = 0.02;  // of the time at one point
+    const auto programs = [&](std::size_t part) { return may_align(parts_[part]) ? 2U : 1U; };
     chosen_ = {0};
-    while (chosen_.size() < maximum) {
-      const double now = score(chosen_);
-      double best = now - worth;
+    for (std::size_t left = maximum_ - std::min<std::size_t>(maximum_, programs(0));;) {
+      double best = score(chosen_) - worth;
       std::optional<std::size_t> taken;
       for (std::size_t part = 1; part < parts_.size(); ++part) {
-        if (std::ranges::count(chosen_, part) > 0) continue;
+        if (programs(part) > left || std::ranges::count(chosen_, part) > 0) continue;
         std::vector<std::size_t> with = chosen_;
         with.push_back(part);
         if (const double then = score(with); then < best) best = then, taken = part;
       }
       if (!taken) break;
-      chosen_.push_back(*taken);
+      chosen_.push_back(*taken), left -= programs(*taken);
     }
     sort(chosen_);
   }
 
   /// Puts before a part another one for those of its values that are multiples of `aligned`, if its kernels are faster there.
-  void align(const std::set<std::string>& rows) {
+  void align() {
     constexpr double worth = 0.99;
     std::vector<std::size_t> all;
     for (std::size_t i = chosen_.size(); i-- > 0;) {  // the largest part first
       const std::size_t part = chosen_[i];
       all.insert(all.begin(), part);
-      if (all.size() + i >= maximum_) continue;  // with the smaller parts that follow
+      if (!may_align(parts_[part]) || all.size() + i >= maximum_) continue;  // with the smaller parts that follow
       std::vector<NamedSize> sizes = parts_[part].sizes;
       Point corner;
       for (NamedSize& s : sizes) {
-        if (rows.contains(s.name)) s.multiple = std::lcm(s.multiple, aligned);
+        if (rows_.contains(s.name)) s.multiple = std::lcm(s.multiple, aligned);
         std::erase_if(s.typical, [&](std::int64_t v) { return v % s.multiple != 0; });
         corner.values.push_back(s.greatest());
       }
@@ -226,6 +268,7 @@ class VariantSearch {
   const std::size_t maximum_;
   const CompileNarrowed& compile_;
   std::vector<NamedSize> sizes_;  // of the program, in order
+  std::set<std::string> rows_;    // names of those that decide where rows begin
   std::vector<Part> parts_;       // the whole program first
   std::vector<Point> points_;
   std::vector<std::size_t> chosen_;  // parts, in the order in which a launch tries them
@@ -234,16 +277,17 @@ class VariantSearch {
 }  // namespace
 
 std::vector<std::int64_t> ends_of(const graph::NamedSize& s, bool more) {
-  constexpr std::int64_t far = 8, step = 4, first = 16;
+  constexpr std::int64_t step = 2, first = 16;
   std::set<std::int64_t> ends(s.typical.begin(), s.typical.end());
-  if (ends.empty()) ends.insert(std::min(s.greatest(), (first + s.multiple - 1) / s.multiple * s.multiple));
+  if (ends.empty() || more) ends.insert((first + s.multiple - 1) / s.multiple * s.multiple);
   std::erase_if(ends, [&](std::int64_t v) { return v < std::max<std::int64_t>(s.minimum(), 1) || v >= s.greatest(); });
   std::vector<std::int64_t> all(ends.begin(), ends.end());
   if (!more) return all;
   all.push_back(s.greatest());
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (const std::int64_t next = all[i - 1] * step / s.multiple * s.multiple; all[i] >= far * all[i - 1])
-      all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), next);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const std::int64_t next = all[i - 1] * step;
+    if (next >= first && all[i] >= step * next) all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), next);
+  }
   all.pop_back();
   return all;
 }

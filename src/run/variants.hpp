@@ -17,8 +17,8 @@ namespace zellige::run {
 /// Compiles a graph, which has fewer values of its sizes, through all passes.
 using CompileNarrowed = std::function<emit::EmittedProgram(graph::KernelGraph)>;
 
-/// Returns the values that end the parts of a size's range, in order, without its greatest one: the typical ones. If `more`, also values
-/// between them, such that each is at most 8 times the one before.
+/// Returns the values that end the parts of a size's range, in order, without its greatest one: the typical ones. If `more`, also 16 and
+/// twice, four times, ... each of them, up to half of the next one.
 std::vector<std::int64_t> ends_of(const graph::NamedSize&, bool more);
 
 /// Returns the program of a graph with sizes, with at most `maximum` programs in it. Parts for which there is no program have none.
