@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "emit/launch_sizes.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::api {
@@ -129,17 +130,19 @@ std::shared_ptr<const emit::Manifest> LaunchManifests::at(std::span<const std::i
     return kept->second.manifest;
   }
   emit::check_sizes(of_, sizes);
+  const emit::Manifest& variant = emit::variant_at(of_, sizes);
   std::shared_ptr<emit::Manifest> made;
   if (kept_.size() >= maximum) {  // takes the place of the one that was used longest ago
     const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; });
-    if (oldest->second.manifest.use_count() == 1) made = std::move(oldest->second.manifest);
+    if (oldest->second.manifest.use_count() == 1 && oldest->second.variant == &variant)
+      made = std::move(oldest->second.manifest);
     kept_.erase(oldest);
   }
   if (made)
     emit::set_sizes(*made, of_, sizes);
   else
     made = std::make_shared<emit::Manifest>(emit::at_sizes(of_, sizes));
-  kept_.emplace(std::move(key), Kept{made, ++calls_});
+  kept_.emplace(std::move(key), Kept{made, &variant, ++calls_});
   return made;
 }
 

@@ -30,7 +30,8 @@ class LaunchManifests {
   static constexpr std::size_t maximum = 64;
   struct Kept {
     std::shared_ptr<emit::Manifest> manifest;
-    std::uint64_t used = 0;  // number of the last call that used it
+    const emit::Manifest* variant;  // of which it is a launch
+    std::uint64_t used = 0;         // number of the last call that used it
   };
 
   const emit::Manifest& of_;

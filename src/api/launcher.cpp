@@ -4,6 +4,7 @@
 #include <array>
 
 #include "api/arguments.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "run/bound.hpp"
 #include "run/driver_table.hpp"
@@ -171,13 +172,14 @@ Launcher::Loaded& Launcher::loaded(void* context, std::uint64_t capture) {
 }
 
 std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t capture) {
-  if (manifest_.buffer_size == 0) return 0;
+  const std::int64_t bytes = emit::largest_workspace(manifest_);
+  if (bytes == 0) return 0;
   const std::lock_guard lock(mutex_);
   std::uint64_t& address = workspaces_[{context, stream, capture}];
   if (!address) {
     const RelaxedCapture relaxed;
-    run::check(run::driver().alloc(&address, static_cast<std::size_t>(manifest_.buffer_size)),
-               fmt::format("allocating a workspace of {} bytes", manifest_.buffer_size));
+    run::check(run::driver().alloc(&address, static_cast<std::size_t>(bytes)),
+               fmt::format("allocating a workspace of {} bytes", bytes));
   }
   return address;
 }

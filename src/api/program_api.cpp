@@ -6,6 +6,7 @@
 #include "api/handles.hpp"
 #include "api/program.hpp"
 #include "emit/manifest.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
@@ -202,7 +203,7 @@ double zellige_program_price(const zellige_program* p) {
   return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().cost.us; });
 }
 int64_t zellige_program_workspace(const zellige_program* p) {
-  return guarded_or(int64_t(-1), [&] { return program_of(p)->emitted().manifest.buffer_size; });
+  return guarded_or(int64_t(-1), [&] { return emit::largest_workspace(program_of(p)->emitted().manifest); });
 }
 int zellige_program_inputs(const zellige_program* p) {
   return guarded_or(-1, [&] { return static_cast<int>(program_of(p)->signature().inputs.size()); });

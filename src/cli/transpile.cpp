@@ -13,6 +13,7 @@
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
+#include "emit/variants.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
 #include "ranks/rank_program.hpp"
@@ -31,7 +32,7 @@ namespace {
 
 struct TranspileArguments {
   std::string file, folder = ".", target = "sm_80", tiling;
-  int index = 0;
+  int index = 0, variants = run::CompileOptions{}.variants;
   std::vector<std::string> constants, sizes;
   std::vector<std::string> emit = {"cu"};
   bool one_file = false, explain = false, force = false, as_given = false;
@@ -111,6 +112,7 @@ int transpile(const TranspileArguments& a) {
   run::CompileOptions options{.constants = a.constants,
                               .fuse = !a.as_given,
                               .plan = run::parse_tiling_option(a.tiling, target),
+                              .variants = a.variants,
                               .watch = watch(progress, graph.name),
                               .after = printer(a.print_after, progress)};
   std::vector<std::string> paths;
@@ -149,6 +151,13 @@ void add_transpile(CLI::App& app, int& status) {
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
   add_size_ranges(command, a->sizes);
+  command
+      ->add_option("--variants", a->variants,
+                   "Of a graph that leaves sizes open: at most this many programs, each with kernels for a part of the "
+                   "values, between which a launch chooses; 1: one for all")
+      ->type_name("N")
+      ->check(CLI::Range(1, static_cast<int>(emit::max_variants)))
+      ->capture_default_str();
   command
       ->add_option("--emit", a->emit,
                    "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "

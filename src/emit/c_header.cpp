@@ -3,6 +3,7 @@
 #include "emit/host_text.hpp"
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
+#include "emit/variants.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -74,6 +75,8 @@ extern "C" {{
                       m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s", m.target,
                       m.sizes.empty() ? "" : "#include <stdint.h>\n"));
   for (const tile::Size& s : m.sizes) out.line("// {}", size_comment(s));
+  if (!m.variants.empty())
+    out.line("// It has {} variants of its kernels, of which a launch runs one by its sizes.", m.variants.size() + 1);
   for (const TensorPlace* t : callers_tensors(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
     const int index = static_cast<int>(t - m.tensors.data());
@@ -83,12 +86,12 @@ extern "C" {{
              t->constant ? "; no earlier work on the stream writes it" : "",
              made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
   }
-  out.line("// workspace: {}",
-           m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold",
-                                       number_text(m, {SizedField::buffer_size}, m.buffer_size), workspace_alignment)
-                         : "not looked at");
+  out.line("// workspace: {}", largest_workspace(m) ? fmt::format("{} bytes, aligned to {}; whatever they hold",
+                                                                  workspace_text(m), workspace_alignment)
+                                                    : "not looked at");
   out.line("//");
-  const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
+  const bool early = std::ranges::any_of(
+      programs_of(m), [](const Manifest* of) { return std::ranges::any_of(of->kernels, &KernelLaunch::programmatic); });
   out.line("// Tensors begin at multiples of {} bytes, and outputs overlap nothing else.{}", tensor_alignment,
            early ? " Kernels may start while the work before" : "");
   if (early)
@@ -135,8 +138,8 @@ std::string c_checks(const Manifest& m) {
   for (const TensorPlace* t : callers_tensors(m))
     out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", name(t->role), in_literal(t->name),
              names.pointer(t->name), tensor_alignment);
-  if (m.buffer_size)
-    out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", m.buffer_size,
+  if (const std::int64_t bytes = largest_workspace(m))
+    out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", bytes,
              workspace_alignment);
   out.line("if (wrong) return wrong;");
   out.line("void* const inputs[] = {{{}}};", addresses(m, Role::input));

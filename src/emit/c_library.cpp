@@ -2,6 +2,7 @@
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
 #include "emit/source_lines.hpp"
+#include "emit/variants.hpp"
 #include "target/pipe.hpp"
 
 namespace zellige::emit {
@@ -170,8 +171,9 @@ void maps(const Manifest& m, int k, const std::string& declared, bool sized, Tex
   out.close("};");
 }
 
-/// Emits, for the kernels of a program, what sizes make of them: the scalars of all, and each kernel's grid and descriptors.
-void sized_kernels(const Manifest& m, Text& out) {
+/// Emits, for the kernels of a program, what sizes make of them: the scalars of all, and each kernel's grid and descriptors. The first
+/// kernel is number `first` of the library.
+void sized_kernels(const Manifest& m, std::size_t first, Text& out) {
   out.line("  const long long scalars[] = {{{}0}};", [&] {
     std::string list;
     for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
@@ -181,7 +183,7 @@ void sized_kernels(const Manifest& m, Text& out) {
   }());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) {
     const KernelLaunch& l = m.kernels[static_cast<std::size_t>(k)];
-    out.line("  Kernel kernel_{0} = kernels[{0}];", k);
+    out.line("  Kernel kernel_{0} = kernels[{1}];", k, first + static_cast<std::size_t>(k));
     if (m.sizes.empty()) continue;
     const std::int64_t grid[] = {l.grid.x, l.grid.y, l.grid.z};
     for (int axis = 0; axis < 3; ++axis)
@@ -196,8 +198,8 @@ void sized_kernels(const Manifest& m, Text& out) {
   out.line("  const Kernel* const now[] = {{{}}};", list);
 }
 
-/// Emits C arrays that describe the program's kernels: their grids, arguments and TMA descriptors.
-void tables(const Manifest& m, Text& out) {
+/// Emits the types of the tables, and the program's name and GPU.
+void types(const Manifest& m, Text& out) {
   const std::string sm = m.target.substr(3);
   out.line("static const char name[] = \"{}\";", m.name);
   out.line("static const int sm = {}, exact = {};", std::stoi(sm), sm.back() == 'a' ? 1 : 0);
@@ -211,45 +213,33 @@ void tables(const Manifest& m, Text& out) {
   out.line("  const int* tensors;");
   out.line("  const Map* maps;");
   out.line("}} Kernel;");
-  int scalar = 0;
-  for (std::size_t k = 0; k < m.kernels.size(); ++k) {
-    const KernelLaunch& kernel = m.kernels[k];
-    std::vector<int> tensors = kernel.tensors;
-    for (int& tensor : tensors) tensor = tensor < 0 ? --scalar : tensor;
-    out.line("static const int tensors_{}[] = {{{}}};", k, numbers(tensors));
-    if (!kernel.maps.empty()) maps(m, static_cast<int>(k), fmt::format("static const Map maps_{}", k), false, out);
-  }
-  out.open("static const Kernel kernels[] = {{");
-  for (std::size_t k = 0; k < m.kernels.size(); ++k) {
-    const KernelLaunch& l = m.kernels[k];
-    out.line("{{\"{}\", {{{}, {}, {}}}, {{{}, {}, {}}}, {}, {}, {}, {}, tensors_{}, {}}},", l.name, l.grid.x, l.grid.y,
-             l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, l.cluster, l.programmatic ? 1 : 0,
-             l.tensors.size(), k, l.maps.empty() ? "0" : fmt::format("maps_{}", k));
-  }
-  out.close("};");
 }
 
-}  // namespace
+/// Emits C arrays that describe the kernels of a program and its variants: their grids, arguments and TMA descriptors.
+void tables(const Manifest& whole, Text& out) {
+  Text kernels;
+  std::size_t number = 0;
+  for (const Manifest* m : programs_of(whole)) {
+    int scalar = 0;
+    for (std::size_t k = 0; k < m->kernels.size(); ++k, ++number) {
+      const KernelLaunch& l = m->kernels[k];
+      std::vector<int> tensors = l.tensors;
+      for (int& tensor : tensors) tensor = tensor < 0 ? --scalar : tensor;
+      out.line("static const int tensors_{}[] = {{{}}};", number, numbers(tensors));
+      if (!l.maps.empty()) maps(*m, static_cast<int>(k), fmt::format("static const Map maps_{}", number), false, out);
+      kernels.line("  {{\"{}\", {{{}, {}, {}}}, {{{}, {}, {}}}, {}, {}, {}, {}, tensors_{}, {}}},", l.name, l.grid.x,
+                   l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, l.cluster,
+                   l.programmatic ? 1 : 0, l.tensors.size(), number,
+                   l.maps.empty() ? "0" : fmt::format("maps_{}", number));
+    }
+  }
+  out.line("static const Kernel kernels[] = {{");
+  out.raw(kernels.str());
+  out.line("}};");
+}
 
-std::string c_library(const Manifest& m, const std::string& cubin) {
-  for (const KernelLaunch& k : m.kernels)
-    if (k.tensors.size() > 64 || k.maps.size() > 8)
-      fail(
-          "shared object of {}: expected at most 64 tensors and 8 tensor maps of a kernel, found {} and {} "
-          "of {}",
-          m.name, k.tensors.size(), k.maps.size(), k.name);
-  Text out;
-  for (const char* header : {"dlfcn", "pthread", "stdarg", "stddef", "stdio", "stdlib", "string"})
-    out.line("#include <{}.h>", header);
-  out.raw(c_header(m));
-  if (!m.sizes.empty()) out.raw(sizes_prologue(m));
-  tables(m, out);
-  out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
-           in_literal(in_assembler(cubin)));
-  out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  out.raw(c_messages(m));
-  out.raw(launching);
-  out.raw("__attribute__((visibility(\"default\"))) " + c_checks(m));
+/// Emits the launches of a program by its sizes, of which the first kernel is number `first` of the library.
+void launches(const Manifest& m, std::size_t first, Text& out) {
   out.line("  char* at[{}];", m.tensors.size());
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const TensorPlace& t = m.tensors[i];
@@ -261,16 +251,68 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   }
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory >= 0) out.line("  at[{}] = at[{}];", i, m.tensors[i].memory);
-  sized_kernels(m, out);
-  out.raw(R"(  (void)inputs, (void)outputs, (void)workspace;
-  const Loaded* loaded = 0;
+  sized_kernels(m, first, out);
+  out.line("  const char* wrong = 0;");
+  out.line("  (void)inputs, (void)outputs, (void)workspace;");
+  out.line("  for (unsigned k = 0; !wrong && k < {}; ++k) wrong = launch(loaded, {} + k, now[k], at, scalars, stream);",
+           m.kernels.size(), first);
+  out.line("  return wrong;");
+}
+
+/// Emits a function that launches a program by its sizes, for each of the program and its variants. Returns the calls in the
+/// order in which launches try them, each after its condition.
+std::string launch_functions(const Manifest& whole, Text& out) {
+  std::string calls, last;
+  std::size_t first = 0;
+  for (const Manifest* m : programs_of(whole)) {
+    const std::string function = Names::start(m->name);
+    out.line(
+        "static const char* {}(const Loaded* loaded, {}void* const* inputs, void* const* outputs, void* workspace, "
+        "void* stream) {{",
+        function, size_parameters(*m));
+    launches(*m, first, out);
+    out.line("}}");
+    first += m->kernels.size();
+    const std::string call =
+        fmt::format("return {}(loaded, {}inputs, outputs, workspace, stream);\n", function, size_arguments(*m));
+    if (m == &whole)
+      last = "  " + call;
+    else
+      calls += fmt::format("  if ({}) {}", variant_condition(whole, *m), call);
+  }
+  return calls + last;
+}
+
+}  // namespace
+
+std::string c_library(const Manifest& m, const std::string& cubin) {
+  for (const Manifest* of : programs_of(m))
+    for (const KernelLaunch& k : of->kernels)
+      if (k.tensors.size() > 64 || k.maps.size() > 8)
+        fail(
+            "shared object of {}: expected at most 64 tensors and 8 tensor maps of a kernel, found {} and {} "
+            "of {}",
+            m.name, k.tensors.size(), k.maps.size(), k.name);
+  Text out;
+  for (const char* header : {"dlfcn", "pthread", "stdarg", "stddef", "stdio", "stdlib", "string"})
+    out.line("#include <{}.h>", header);
+  out.raw(c_header(m));
+  if (!m.sizes.empty()) out.raw(sizes_prologue(m));
+  types(m, out), tables(m, out);
+  out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
+           in_literal(in_assembler(cubin)));
+  out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
+  out.raw(c_messages(m));
+  out.raw(launching);
+  const std::string calls = launch_functions(m, out);
+  out.raw("__attribute__((visibility(\"default\"))) " + c_checks(m));
+  out.raw(R"(  const Loaded* loaded = 0;
   pthread_mutex_lock(&lock);
   wrong = find_loaded(&loaded);
   pthread_mutex_unlock(&lock);
-  for (unsigned k = 0; !wrong && k < sizeof kernels / sizeof *kernels; ++k) wrong = launch(loaded, k, now[k], at, scalars, stream);
-  return wrong;
-}
+  if (wrong) return wrong;
 )");
+  out.raw(calls + "}\n");
   return out.str();
 }
 

@@ -24,10 +24,16 @@ struct EmittedProgram {
   graph::KernelGraph graph;    // what the kernels compute, with its tilings
   Manifest manifest;           // describes kernels, launches and tensors to callers
   graph::ExtentNames extents;  // of the tensors of the plan; a program may have none
+  // The programs of Manifest::variants, in order, without their sources, which are in the whole one's.
+  std::vector<EmittedProgram> variants = {};
 };
 
 /// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the
 /// graph's own name, `tiling` and `decomposed` are those of the manifest. Program::graph has that name alone.
 EmittedProgram from_plan(plan::Plan, const std::string& graph, retile::Tiling tiling, bool decomposed);
+
+/// Returns a program with sizes together with variants of it, whose ranges are set, in the order in which launches try them. Kernels
+/// that are equal are emitted once. Throws Error as check_variants() does (variants.hpp).
+EmittedProgram with_variants(EmittedProgram whole, std::vector<EmittedProgram> variants);
 
 }  // namespace zellige::emit

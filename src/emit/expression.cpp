@@ -221,13 +221,24 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
                      table);
 }
 
+/// Returns whether a mask keeps all or none of the neighbours that are evaluated together: it ends at a size whose values are multiples
+/// of their number, and so are the coordinates at which they begin.
+bool ends_between_vectors(const Item& item, const Node& n, const tile::TilePrograms& program, std::size_t inner) {
+  if (n.length_size < 0 || n.kept.tril || n.kept.triu || n.in.size() > 1 || item.pieces.size() != 1) return false;
+  const std::int64_t tile = n.shape[static_cast<std::size_t>(n.key)];
+  return static_cast<std::size_t>(n.key) == inner && tile % item.vector == 0 &&
+         tile::SymbolicNumber::of(program.sizes, n.length_size).divisor() % item.vector == 0;
+}
+
 /// Returns the expression of a masked value: the operand in[0] if the mask keeps the element, else the mask's
 /// constant. The mask tests the element's coordinates in the complete tensor. If there is an operand in[1],
 /// it is a length, and elements at or beyond it are masked.
 std::string KernelText::masked(const Item& item, const std::vector<std::string>& in, const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
   std::vector<Index> here = nest.index(item.pieces.front());
-  if (item.vector > 1) here = neighbour(here, nest.context->inner(), one_of(item.vector));
+  const auto inner = static_cast<std::size_t>(nest.context->inner());
+  if (item.vector > 1 && !ends_between_vectors(item, n, program_, inner))
+    here = neighbour(here, nest.context->inner(), one_of(item.vector));
   const std::vector<Index> at = position(n, iteration_, here);
   std::string kept;
   const auto ask = [&](const Index& x, const char* relation, const std::optional<std::int64_t>& bound, int size) {

@@ -1,9 +1,11 @@
 #include "emit/host_text.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
+#include "emit/variants.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
@@ -15,6 +17,14 @@ bool asks(const KernelLaunch& k) { return k.shared_bytes > target::shared_withou
 bool asks(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return asks(k); });
 }
+
+/// Returns whether `holds` is true of the program or one of its variants.
+bool any_program(const Manifest& m, bool (*holds)(const Manifest&)) {
+  return std::ranges::any_of(programs_of(m), [&](const Manifest* of) { return holds(*of); });
+}
+
+/// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
+bool starts_early(const Manifest& m) { return std::ranges::any_of(m.kernels, &KernelLaunch::programmatic); }
 
 /// Returns whether `k` is the program's first launch of its __global__ function.
 bool is_first(const Manifest& m, const KernelLaunch& k) {
@@ -112,12 +122,24 @@ std::string some_blocks(const Manifest& m, int kernel) {
   return all;
 }
 
-/// Emits all launches of the program, in order, with error checks.
-void launches(const Manifest& m, Text& out) {
+/// Emits, for a program with variants, the calls of those whose range has the launch's sizes.
+void call_variants(const Manifest& m, bool early, Text& out) {
+  for (const Manifest& v : m.variants)
+    out.line("if ({}) return {}({}inputs, outputs, workspace, stream{});", variant_condition(m, v),
+             Names::start(v.name), size_arguments(v), early ? ", overlapping" : "");
+}
+
+/// Emits all launches of the program, in order, with error checks. `early`: the function has a parameter `overlapping`.
+void launches(const Manifest& m, bool early, Text& out) {
+  if (!m.variants.empty()) {
+    out.line("if ({}) return cudaErrorInvalidValue;", sizes_wrong(m));
+    call_variants(m, early, out);
+  }
+  if (early && !starts_early(m)) out.line("(void)overlapping;");
   if (maps(m)) out.open("try {{");
   if (asks(m)) ask(m, out);
   out.line("(void)inputs, (void)outputs, (void)workspace;");
-  if (const std::string wrong = sizes_wrong(m); !wrong.empty())
+  if (const std::string wrong = sizes_wrong(m); !wrong.empty() && m.variants.empty())
     out.line("if ({}) return cudaErrorInvalidValue;", wrong);
   for (const KernelLaunch& k : m.kernels) {
     const std::string list = arguments(m, k, out);
@@ -149,34 +171,48 @@ void launches(const Manifest& m, Text& out) {
   }
 }
 
+/// Emits the functions that launch the program's variants.
+void variants(const Manifest& m, bool early, Text& out) {
+  for (const Manifest& v : m.variants) {
+    out.line("");
+    out.line("/// Of {}.", printable(text_of(v.range)));
+    out.open("static cudaError_t {}({}{}) {{", Names::start(v.name), parameters_text(v),
+             early ? ", bool overlapping" : "");
+    launches(v, early, out);
+    out.close();
+  }
+}
+
 }  // namespace
 
 void host_entry(const Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
-  for (const KernelLaunch& k : m.kernels)
-    if (is_first(m, k))
-      out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
-               Names::emulated(k.name), k.name);
+  std::set<std::string_view> emulated;
+  for (const Manifest* of : programs_of(m))
+    for (const KernelLaunch& k : of->kernels)
+      if (emulated.insert(k.name).second)
+        out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
+                 Names::emulated(k.name), k.name);
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
-  if (asks(m)) out.line("#include <atomic>");
+  if (any_program(m, asks)) out.line("#include <atomic>");
   if (!m.sizes.empty()) out.raw(sizes_prologue(m));
-  if (maps(m)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
-  // A kernel may start before the preceding one has ended (programmatic dependent launch).
-  const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
+  if (any_program(m, maps)) out.line("#include <zellige/atom/make_tma_descriptor.hpp>");
+  const bool early = any_program(m, starts_early);
+  if (early) out.line("#include <zellige/block/launch.hpp>");
+  variants(m, early, out);
   if (early) {
-    out.line("#include <zellige/block/launch.hpp>");
     out.line("");
     out.open("static cudaError_t {}({}, bool overlapping) {{", Names::start(m.name), parameters_text(m));
-    launches(m, out);
+    launches(m, early, out);
     out.close();
   }
   out.raw(fmt::format(R"(
 /// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
 /// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
 )",
-                      number_text(m, {SizedField::buffer_size}, m.buffer_size)));
+                      workspace_text(m)));
   for (const tile::Size& s : m.sizes) out.line("/// {}", size_comment(s));
   for (const TensorPlace& t : m.tensors)
     if (t.memory >= 0)
@@ -192,7 +228,7 @@ void host_entry(const Manifest& m, Text& out) {
   if (early)
     out.line("return {}({}inputs, outputs, workspace, stream, true);", Names::start(m.name), size_arguments(m));
   else
-    launches(m, out);
+    launches(m, early, out);
   out.close();
   if (early) {
     out.line("");

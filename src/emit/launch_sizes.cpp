@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emit {
@@ -67,6 +68,8 @@ void check_sizes(const Manifest& m, std::span<const std::int64_t> values) {
 
 void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_t> values) {
   check_sizes(of, values);
+  if (const Manifest& variant = variant_at(of, values); &variant != &of)
+    return set_sizes(launch, variant, values_in(of, variant, values));
   for (const auto& [field, expression] : of.sized) {
     std::int64_t value = expression.at(values);
     if (field.kind == SizedField::bytes) value = std::max<std::int64_t>(value, 0);  // a tensor without elements
@@ -81,9 +84,11 @@ void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_
 }
 
 Manifest at_sizes(const Manifest& m, std::span<const std::int64_t> values) {
-  Manifest launch = m;
+  check_sizes(m, values);
+  Manifest launch = variant_at(m, values);
   set_sizes(launch, m, values);
-  launch.sizes.clear(), launch.relations.clear(), launch.sized.clear();
+  launch.name = m.name;
+  launch.sizes.clear(), launch.relations.clear(), launch.sized.clear(), launch.variants.clear(), launch.range.clear();
   return launch;
 }
 

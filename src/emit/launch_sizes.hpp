@@ -21,11 +21,12 @@ void check_size(const Manifest&, std::size_t size, std::int64_t value, const std
 /// Throws Error, with the value and what it may be, unless each size is in its range and all relations hold.
 void check_sizes(const Manifest&, std::span<const std::int64_t> values);
 
-/// Sets all numbers of `launch` that sizes decide; `launch` is what at_sizes() has made of `of` for any values. Throws Error if
-/// one would be negative, or if check_sizes() does.
+/// Sets all numbers of `launch` that sizes decide; `launch` is what at_sizes() has made of `of` for any values of which variant_at() is
+/// the same. Throws Error if one would be negative, or if check_sizes() does.
 void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_t> values);
 
-/// Returns the manifest of a launch with these values, which has no sizes. Throws as set_sizes() does.
+/// Returns the manifest of a launch with these values, which has no sizes: that of the variant which has them in its range
+/// (variants.hpp), under the program's own name. Throws as set_sizes() does.
 Manifest at_sizes(const Manifest&, std::span<const std::int64_t> values);
 
 /// Returns the bytes of an integer of 4 or 8 bytes.

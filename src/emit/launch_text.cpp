@@ -43,50 +43,70 @@ std::size_t end_of_literal(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
+/// Emits functions, each once.
+class FunctionTexts {
+ public:
+  explicit FunctionTexts(KernelSources& to) : to_(to) {}
+
+  /// Adds the kernels of a plan, which is the next one.
+  void add(const plan::Plan& plan) {
+    Names names;
+    std::vector<std::string>& all = to_.names.emplace_back();
+    for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) {
+      const std::span<const kernel::Kernel> kernels(&plan.kernels[l.first], l.count());
+      Text text;
+      if (l.count() == 1)
+        KernelText(kernels[0], plan.program, names, text).emit();
+      else
+        joined(kernels, plan.program, names, text);
+      const auto [kernel, is_new] = once(text, kernels[0].name());
+      all.push_back(kernel), to_.kernels += is_new;
+    }
+  }
+
+ private:
+  /// Adds a function, unless one with the same source (except for names) is there. Returns the name of the one to call.
+  std::pair<std::string, bool> once(const Text& text, const std::string& name) {
+    const auto [same, is_new] = functions_.try_emplace(unnamed(text.str(), name), name);
+    if (is_new) to_.text += "\n" + text.str();
+    return {same->second, is_new};
+  }
+
+  /// Emits the kernel of a launch of several tile programs, after their device functions.
+  void joined(std::span<const kernel::Kernel> kernels, const tile::TilePrograms& program, Names& names, Text& text) {
+    std::vector<LaunchedProgram> programs;
+    std::int64_t blocks = 0, shared = 0;
+    for (const kernel::Kernel& kernel : kernels) {
+      const std::string part = Names::part(kernel.name());
+      Text function;
+      KernelText(kernel, program, names, function).emit(part);
+      std::string call = once(function, part).first + "(";
+      for (const Parameter& p : parameters(kernel, program)) call += parameter_name(p, program, names) + ", ";
+      programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});
+      blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
+    }
+    std::string list;
+    for (const Parameter& p : parameters(kernels, program))
+      list += (list.empty() ? "" : ", ") + parameter_text(p, program, names);
+    text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
+              kernels.size());
+    text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", kernels[0].threads, kernels[0].name(),
+              list);
+    text.line("const int b = blockIdx.x;");
+    choose(programs, text);
+    text.close();
+  }
+
+  KernelSources& to_;
+  std::map<std::string, std::string> functions_;  // by their source without names
+};
+
 }  // namespace
 
-KernelSources kernel_sources(const plan::Plan& plan) {
+KernelSources kernel_sources(std::span<const plan::Plan* const> plans) {
   KernelSources all;
-  Names names;
-  std::map<std::string, std::string> functions;  // by their source without names
-  // Adds a function, unless one with the same source (except for names) is there. Returns the name of the one to call.
-  const auto once = [&](const Text& text, const std::string& name) {
-    const auto [same, is_new] = functions.try_emplace(unnamed(text.str(), name), name);
-    if (is_new) all.text += "\n" + text.str();
-    return std::pair(same->second, is_new);
-  };
-  for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) {
-    const std::span<const kernel::Kernel> kernels(&plan.kernels[l.first], l.count());
-    const std::string& name = kernels[0].name();
-    Text text;
-    if (l.count() == 1) {
-      KernelText(kernels[0], plan.program, names, text).emit();
-    } else {
-      std::vector<LaunchedProgram> programs;
-      std::int64_t blocks = 0, shared = 0;
-      for (const kernel::Kernel& kernel : kernels) {
-        const std::string part = Names::part(kernel.name());
-        Text function;
-        KernelText(kernel, plan.program, names, function).emit(part);
-        std::string call = once(function, part).first + "(";
-        for (const Parameter& p : parameters(kernel, plan.program))
-          call += parameter_name(p, plan.program, names) + ", ";
-        programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});
-        blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
-      }
-      std::string list;
-      for (const Parameter& p : parameters(kernels, plan.program))
-        list += (list.empty() ? "" : ", ") + parameter_text(p, plan.program, names);
-      text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
-                l.count());
-      text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", kernels[0].threads, name, list);
-      text.line("const int b = blockIdx.x;");
-      choose(programs, text);
-      text.close();
-    }
-    const auto [kernel, is_new] = once(text, name);
-    all.names.push_back(kernel), all.kernels += is_new;
-  }
+  FunctionTexts texts(all);
+  for (const plan::Plan* plan : plans) texts.add(*plan);
   return all;
 }
 

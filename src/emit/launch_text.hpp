@@ -5,6 +5,7 @@
 // each tile program of a launch writes one operand of a concatenation, the operand's offset in the result is an argument of
 // the function. So a concatenation of N operands of one shape is one function and N calls.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,14 @@
 
 namespace zellige::emit {
 
-/// The functions of a plan's launches.
+/// The functions of the launches of some plans, which are one program.
 struct KernelSources {
   std::string text;
-  std::vector<std::string> names;  // by launch: the kernel to launch, which may be that of an earlier launch
-  std::size_t kernels = 0;         // that are different
+  std::vector<std::vector<std::string>>
+      names;                // by plan and launch: the kernel to launch, which may be that of an earlier one
+  std::size_t kernels = 0;  // that are different
 };
-KernelSources kernel_sources(const plan::Plan&);
+KernelSources kernel_sources(std::span<const plan::Plan* const>);
 
 /// Returns a kernel's source in a form that is equal for kernels that differ only in names:
 ///

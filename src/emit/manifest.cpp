@@ -74,12 +74,17 @@ class NumbersText {
   const Manifest& m_;
 };
 
+Json to_json(const tile::SizeList& sizes) {
+  Json all = Json::array();
+  for (const tile::Size& s : sizes)
+    all.push_back({{"name", s.name}, {"min", s.low}, {"max", s.high}, {"multiple", s.multiple}});
+  return all;
+}
+
 /// Returns the sizes and their relations; nothing if there are no sizes.
 void write_sizes(const Manifest& m, Json& root) {
   if (m.sizes.empty()) return;
-  root["sizes"] = Json::array();
-  for (const tile::Size& s : m.sizes)
-    root["sizes"].push_back({{"name", s.name}, {"min", s.low}, {"max", s.high}, {"multiple", s.multiple}});
+  root["sizes"] = to_json(m.sizes);
   root["relations"] = Json::array();
   for (const SizeRelation& r : m.relations)
     root["relations"].push_back(fmt::format("{} = {}", r.left.text(m.sizes), r.right.text(m.sizes)));
@@ -166,21 +171,11 @@ std::vector<std::int64_t> parameter_bytes(const KernelLaunch& k) {
   return all;
 }
 
-std::string to_json(const Manifest& m) {
-  Json root;
-  root["version"] = manifest_version;
-  root["hash"] = "";
-  root["zellige"] = m.zellige.empty() ? ZELLIGE_VERSION : m.zellige;
-  if (!m.nvrtc.empty()) root["nvrtc"] = m.nvrtc;
-  root["name"] = m.name;
-  root["target"] = m.target;
-  write_sizes(m, root);
+namespace {
+
+/// Adds to `root` the memory, tensors and kernels of a program or a variant.
+void write_program(const Manifest& m, Json& root) {
   const NumbersText numbers(m);
-  root["buffer_size"] = numbers({SizedField::buffer_size}, m.buffer_size);
-  if (m.decomposed) root["apart"] = true;
-  root["tiling"] = Json::parse(retile::to_json(m.tiling));
-  root["artefacts"] = Json::array();
-  for (const Artefact& a : m.artefacts) root["artefacts"].push_back(to_json(a));
   root["tensors"] = Json::array();
   for (const TensorPlace& t : m.tensors) {
     const int index = static_cast<int>(&t - m.tensors.data());
@@ -201,6 +196,35 @@ std::string to_json(const Manifest& m) {
   }
   root["kernels"] = Json::array();
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) root["kernels"].push_back(kernel_json(m, k));
+}
+
+/// Adds to `root` the name, sizes, bytes of workspace and tilings of a program or a variant.
+void write_head(const Manifest& m, Json& root) {
+  root["name"] = m.name;
+  root["target"] = m.target;
+  if (!m.range.empty()) root["range"] = to_json(m.range);
+  write_sizes(m, root);
+  root["buffer_size"] = NumbersText(m)({SizedField::buffer_size}, m.buffer_size);
+  if (m.decomposed) root["apart"] = true;
+  root["tiling"] = Json::parse(retile::to_json(m.tiling));
+}
+
+}  // namespace
+
+std::string to_json(const Manifest& m) {
+  Json root;
+  root["version"] = manifest_version;
+  root["hash"] = "";
+  root["zellige"] = m.zellige.empty() ? ZELLIGE_VERSION : m.zellige;
+  if (!m.nvrtc.empty()) root["nvrtc"] = m.nvrtc;
+  write_head(m, root);
+  root["artefacts"] = Json::array();
+  for (const Artefact& a : m.artefacts) root["artefacts"].push_back(to_json(a));
+  write_program(m, root);
+  for (const Manifest& v : m.variants) {
+    Json& variant = root["variants"].emplace_back();
+    write_head(v, variant), write_program(v, variant);
+  }
   return seal(std::move(root));
 }
 

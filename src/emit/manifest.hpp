@@ -107,6 +107,11 @@ struct Manifest {
   tile::SizeList sizes = {};  // known at launch alone
   std::vector<SizeRelation> relations = {};
   std::map<SizedField, tile::SizeExpression> sized = {};
+  // Programs that compute the same for some values of the sizes, with kernels that are planned for these (variants.hpp). A launch
+  // runs the first one whose `range` has its values; if none has, the manifest's own kernels.
+  std::vector<Manifest> variants = {};
+  // Of a variant: the values for which it is, of all sizes of the whole program in order. Its own `sizes` lack those with one value.
+  tile::SizeList range = {};
 };
 
 /// Returns the XXH128 hash of a string, 32 hexadecimal digits, as `xxh128sum` prints it.

@@ -4,6 +4,7 @@
 
 #include "emit/launch_sizes.hpp"
 #include "emit/manifest.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "graph/json_text.hpp"
 #include "target/target.hpp"
@@ -43,6 +44,8 @@ class ManifestField {
     return all;
   }
   bool is_text() const { return value_->is_string(); }
+  std::string dump() const { return value_->dump(); }
+  const std::string& path() const { return path_; }
   bool truth() const {
     if (!value_->is_boolean()) wrong("true or false");
     return value_->get<bool>();
@@ -118,10 +121,10 @@ class NumbersReader {
   std::vector<std::int64_t> largest_, smallest_;
 };
 
-/// Reads the sizes and their relations.
-void read_sizes(const ManifestField& f, Manifest& m) {
-  if (!f.has("sizes")) return;
-  for (const ManifestField& s : f["sizes"].list()) {
+/// Reads a list of sizes.
+tile::SizeList sizes(const ManifestField& f) {
+  tile::SizeList all;
+  for (const ManifestField& s : f.list()) {
     tile::Size size{.name = s["name"].text(),
                     .low = s["min"].integer(0),
                     .high = s["max"].integer(0),
@@ -129,10 +132,16 @@ void read_sizes(const ManifestField& f, Manifest& m) {
     if (size.low > size.high || size.low % size.multiple || size.high % size.multiple)
       s.wrong(fmt::format("multiples of {} as min and max, the first not above the other", size.multiple),
               fmt::format("{} and {}", size.low, size.high));
-    if (std::ranges::count(m.sizes, size.name, &tile::Size::name) > 0)
-      s["name"].wrong("a name that no size before has");
-    m.sizes.push_back(std::move(size));
+    if (std::ranges::count(all, size.name, &tile::Size::name) > 0) s["name"].wrong("a name that no size before has");
+    all.push_back(std::move(size));
   }
+  return all;
+}
+
+/// Reads the sizes and their relations.
+void read_sizes(const ManifestField& f, Manifest& m) {
+  if (!f.has("sizes")) return;
+  m.sizes = sizes(f["sizes"]);
   if (!f.has("relations")) return;
   const NumbersReader numbers(m);
   for (const ManifestField& r : f["relations"].list()) {
@@ -295,12 +304,8 @@ void check_version(const ManifestField& f, const std::string& source) {
   if (version > manifest_version) f["version"].wrong(fmt::format("2 or {}", manifest_version));
 }
 
-}  // namespace
-
-Manifest unsealed_manifest(const std::string& text, const std::string& source) {
-  const Json root = graph::parse_json(text, source);
-  const ManifestField f(root, source);
-  check_version(f, source);
+/// Reads what a program and a variant have in common.
+Manifest read_program(const ManifestField& f) {
   Manifest m;
   m.name = f["name"].text();
   const target::Target& target = target::find(f["target"].text());
@@ -308,10 +313,6 @@ Manifest unsealed_manifest(const std::string& text, const std::string& source) {
   read_sizes(f, m);
   NumbersReader numbers(m);
   m.buffer_size = numbers(f["buffer_size"], {SizedField::buffer_size}, 0);
-  if (f.has("zellige")) m.zellige = f["zellige"].text();
-  if (f.has("nvrtc")) m.nvrtc = f["nvrtc"].text();
-  if (f.has("artefacts"))
-    for (const ManifestField& a : f["artefacts"].list()) m.artefacts.push_back(read_artefact(a));
   const std::vector<ManifestField> tensors = f["tensors"].list();
   for (const ManifestField& t : tensors) m.tensors.push_back(tensor(t, numbers, static_cast<int>(m.tensors.size())));
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -321,7 +322,32 @@ Manifest unsealed_manifest(const std::string& text, const std::string& source) {
   for (const ManifestField& k : f["kernels"].list())
     m.kernels.push_back(kernel(k, m.tensors, target, numbers, static_cast<int>(m.kernels.size())));
   m.decomposed = f.has("apart") && f["apart"].truth();
-  if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
+  if (f.has("tiling")) m.tiling = retile::parse_tiling(f["tiling"].dump(), f.path());
+  return m;
+}
+
+/// Reads the variants of a program, and checks that their ranges hold.
+void read_variants(const ManifestField& f, Manifest& m) {
+  if (!f.has("variants")) return;
+  for (const ManifestField& v : f["variants"].list()) {
+    Manifest& variant = m.variants.emplace_back(read_program(v));
+    variant.range = sizes(v["range"]);
+  }
+  check_variants(m);
+}
+
+}  // namespace
+
+Manifest unsealed_manifest(const std::string& text, const std::string& source) {
+  const Json root = graph::parse_json(text, source);
+  const ManifestField f(root, source);
+  check_version(f, source);
+  Manifest m = read_program(f);
+  if (f.has("zellige")) m.zellige = f["zellige"].text();
+  if (f.has("nvrtc")) m.nvrtc = f["nvrtc"].text();
+  if (f.has("artefacts"))
+    for (const ManifestField& a : f["artefacts"].list()) m.artefacts.push_back(read_artefact(a));
+  read_variants(f, m);
   return m;
 }
 

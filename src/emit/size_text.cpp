@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/names.hpp"
+#include "emit/variants.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -41,6 +42,31 @@ std::string size_arguments(const Manifest& m) {
   return list;
 }
 
+std::string workspace_text(const Manifest& m) {
+  const std::string whole = number_text(m, {SizedField::buffer_size}, m.buffer_size);
+  std::string text = whole;
+  for (std::size_t v = m.variants.size(); v-- > 0;) {
+    const Manifest& of = m.variants[v];
+    const std::string bytes = number_text(of, {SizedField::buffer_size}, of.buffer_size);
+    if (text == whole && bytes == whole) continue;  // neither this one nor those after it differ
+    text = fmt::format("{} ? {} : {}", variant_condition(m, of), bytes, text);
+  }
+  return text;
+}
+
+std::string variant_condition(const Manifest& whole, const Manifest& variant) {
+  std::string all;
+  const auto add = [&](const std::string& condition) { all += (all.empty() ? "" : " && ") + condition; };
+  for (std::size_t i = 0; i < variant.range.size(); ++i) {
+    const tile::Size &r = variant.range[i], &s = whole.sizes[i];
+    const std::int64_t first = (s.low + r.multiple - 1) / r.multiple * r.multiple;
+    if (r.low > first) add(fmt::format("{} >= {}", name_of(s), r.low));
+    if (r.high < s.high) add(fmt::format("{} <= {}", name_of(s), r.high));
+    if (r.multiple > s.multiple) add(fmt::format("{} % {} == 0", name_of(s), r.multiple));
+  }
+  return all.empty() ? "1" : all;
+}
+
 std::string sizes_wrong(const Manifest& m) {
   std::string any;
   const auto add = [&](const std::string& condition) { any += (any.empty() ? "" : " || ") + condition; };
@@ -77,8 +103,10 @@ std::string size_checks(const Manifest& m) {
 }
 
 std::string sizes_prologue(const Manifest& m) {
-  const bool compares = std::ranges::any_of(
-      m.sized, [&](const auto& sized) { return code(m, sized.second).find("larger(") != std::string::npos; });
+  const bool compares = std::ranges::any_of(programs_of(m), [](const Manifest* of) {
+    return std::ranges::any_of(
+        of->sized, [&](const auto& sized) { return code(*of, sized.second).find("larger(") != std::string::npos; });
+  });
   return fmt::format("#include <stdint.h>\n{}",
                      compares ? "static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }\n" : "");
 }

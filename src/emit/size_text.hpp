@@ -17,6 +17,12 @@ std::string size_parameters(const Manifest&);
 /// Returns them as arguments of a call: "nT, ".
 std::string size_arguments(const Manifest&);
 
+/// Returns the bytes of workspace that a launch needs: 512, or nT <= 16 ? 512 : nT * 256.
+std::string workspace_text(const Manifest&);
+
+/// Returns the condition under which a launch of the program runs a variant: "nT <= 16 && nK % 8 == 0".
+std::string variant_condition(const Manifest& whole, const Manifest& variant);
+
 /// Returns the condition under which the sizes are none of the program's: "" if there are none.
 std::string sizes_wrong(const Manifest&);
 /// Returns lines of C that set `wrong` to a sentence if sizes are none of the program's.

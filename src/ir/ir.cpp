@@ -1,5 +1,9 @@
 #include "ir/ir.hpp"
 
+#include <utility>
+
+#include "emit/variants.hpp"
+#include "graph/error.hpp"
 #include "ir/check.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
@@ -16,11 +20,18 @@ std::string print(File file) {
 }
 
 std::string print(const emit::EmittedProgram& p) {
-  return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}, p.extents});
+  std::string text = print(File{.graph = p.graph.name,
+                                .plan = p.plan,
+                                .tiling = p.manifest.tiling,
+                                .decomposed = p.manifest.decomposed,
+                                .range = p.manifest.range,
+                                .extents = p.extents});
+  for (const emit::EmittedProgram& v : p.variants) text += "\n" + print(v);
+  return text;
 }
 
 std::string print(const plan::Plan& p, const graph::ExtentNames& extents) {
-  return print(File{p.program.name, p, {}, false, {}, {}, extents});
+  return print(File{.graph = p.program.name, .plan = p, .extents = extents});
 }
 
 std::string consequences(const plan::Plan& p) {
@@ -98,12 +109,16 @@ void verify(const File& f, const std::string& file) {
 
 emit::EmittedProgram emit(File f) {
   f.plan.device = plan::place_tensors(f.plan.program, f.plan.kernels);
-  emit::EmittedProgram p = emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
-  p.extents = std::move(f.extents);
-  return p;
+  tile::SizeList range = std::move(f.range);
+  emit::EmittedProgram made = emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
+  made.manifest.range = std::move(range);
+  made.extents = std::move(f.extents);
+  return made;
 }
 
-ReadProgram compile(std::string_view text, const std::string& file) {
+namespace {
+
+ReadProgram compile_one(std::string_view text, const std::string& file) {
   File f = parse(text, file);
   verify(f, file);
   check_complete(f, file);
@@ -112,6 +127,43 @@ ReadProgram compile(std::string_view text, const std::string& file) {
   } catch (const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
     throw mistake(f, file, f.plan.kernels.size(), sentence(e));
   }
+}
+
+/// Returns the sources of a program and of its variants. Before each variant's are as many lines as before it in the file, without
+/// anything, so that positions are those of the file.
+std::vector<std::string> programs_in(std::string_view text) {
+  constexpr std::string_view begin = "program ";
+  std::vector<std::string> all{""};
+  bool found = false;
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(begin) && std::exchange(found, true)) all.push_back(lines);
+    all.back() += line;
+    lines += '\n';
+    at = end;
+  }
+  return all;
+}
+
+}  // namespace
+
+ReadProgram compile(std::string_view text, const std::string& file) {
+  const std::vector<std::string> programs = programs_in(text);
+  if (programs.size() > emit::max_variants)
+    throw Mistake(file, {}, fmt::format("expected at most {} programs, found {}", emit::max_variants, programs.size()));
+  ReadProgram whole = compile_one(programs[0], file);
+  whole.program.manifest.range.clear();  // of a variant that is a file of its own
+  if (programs.size() == 1) return whole;
+  std::vector<emit::EmittedProgram> variants;
+  for (std::size_t i = 1; i < programs.size(); ++i) variants.push_back(compile_one(programs[i], file).program);
+  try {
+    whole.program = emit::with_variants(std::move(whole.program), std::move(variants));
+  } catch (const Error& e) {
+    throw Mistake(file, {}, e.what());
+  }
+  return whole;
 }
 
 }  // namespace zellige::ir

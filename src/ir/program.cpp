@@ -102,6 +102,7 @@ void program(Io& io, File& file) {
     io.word("for"), io.set_target(file.plan.target);
     io.flag("decomposed", file.decomposed);
   });
+  io.each("range", file.range, [&](tile::Size& s) { size(io, s); });
   io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
   tile::SizeList given;  // what is computed of them follows
   std::ranges::copy_if(p.sizes, std::back_inserter(given), [](const tile::Size& s) { return !s.computed; });

@@ -8,12 +8,13 @@
 
 namespace zellige::ir {
 
-/// What a source says: a planned program.
+/// What a source says of a program: a planned one, or a variant of one.
 struct File {
   std::string graph;  // the graph's own name
   plan::Plan plan;    // without `device`, which follows
   retile::Tiling tiling;
   bool decomposed = false;  // as in emit::Manifest
+  tile::SizeList range{};   // of a variant: as in emit::Manifest
   // Of a source that was read: by kernel, and of tensors in device memory.
   std::vector<KernelPositions> positions;
   std::vector<Position> tensors;

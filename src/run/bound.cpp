@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "run/storage.hpp"
 
@@ -37,15 +38,17 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
 
 LoadedProgram::LoadedProgram(const emit::Manifest& m, const toolchain::Cubin& cubin)
     : manifest_(m), module_(sound(m, cubin)) {
-  for (const emit::KernelLaunch& k : m.kernels) {
-    functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
-    check_interface(m, k, functions_.back());
-  }
+  for (const emit::Manifest* of : emit::programs_of(m))
+    for (const emit::KernelLaunch& k : of->kernels) {
+      named_.emplace(k.name, functions_.size());
+      functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
+      check_interface(m, k, functions_.back());
+    }
 }
 
 std::int64_t LoadedProgram::max_shared_bytes() const {
   std::int64_t maximum = 0;
-  for (std::size_t k = 0; k < functions_.size(); ++k)
+  for (std::size_t k = 0; k < manifest_.kernels.size(); ++k)
     maximum = std::max(maximum, manifest_.kernels[k].shared_bytes + functions_[k].static_shared_bytes);
   return maximum;
 }
@@ -82,6 +85,7 @@ BoundProgram::BoundProgram(const LoadedProgram& program, const emit::Manifest& l
 void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors) {
   const emit::Manifest& m = launch_;
   for (const emit::KernelLaunch& k : m.kernels) {
+    const std::size_t function = functions_.emplace_back(program_.index_of(k.name));
     std::vector<KernelArgument>& arguments = arguments_.emplace_back();
     if (k.grid.count() == 0) continue;  // of tensors without elements, which no descriptor has
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
@@ -92,8 +96,7 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
       const auto t = static_cast<std::size_t>(k.tensors[i]);
       KernelArgument& argument = arguments.emplace_back(KernelArgument{address(t)});
       if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
-        argument.map = descriptors.at(static_cast<std::size_t>(&k - m.kernels.data()), map->first, map->second,
-                                      argument.address, m.tensors[t].name);
+        argument.map = descriptors.at(function, map->first, map->second, argument.address, m.tensors[t].name);
     }
   }
 }
@@ -101,8 +104,8 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
   const emit::KernelLaunch& k = launch_.kernels[kernel];
   if (k.grid.count() == 0) return;
-  run::launch(stream, program_.function(kernel), {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic},
-              arguments_[kernel]);
+  run::launch(stream, program_.function(functions_[kernel]),
+              {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);
 }
 
 void BoundProgram::launch(void* stream, Overlap overlap) const {

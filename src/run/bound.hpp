@@ -26,6 +26,8 @@ class LoadedProgram {
 
   const emit::Manifest& manifest() const { return manifest_; }
   const DriverFunction& function(std::size_t kernel) const { return functions_[kernel]; }
+  /// Returns the index of the function of this name, of the program or a variant of it.
+  std::size_t index_of(const std::string& name) const { return named_.at(name); }
   // Returns the largest shared memory per block, static and dynamic, of all kernels of the program, in bytes.
   std::int64_t max_shared_bytes() const;
   bool programmatic() const;  // true if some kernel may start before the previous one has ended
@@ -33,7 +35,8 @@ class LoadedProgram {
  private:
   const emit::Manifest& manifest_;
   Module module_;
-  std::vector<DriverFunction> functions_;
+  std::vector<DriverFunction> functions_;     // of the manifest's kernels, then of its variants'
+  std::map<std::string, std::size_t> named_;  // index of the first function of each name
 };
 
 /// The kernels of a program that may start while the previous kernel on the stream still runs (programmatic
@@ -89,6 +92,7 @@ class BoundProgram {
   const LoadedProgram& program_;
   const emit::Manifest& launch_;
   std::vector<std::vector<KernelArgument>> arguments_;  // per kernel
+  std::vector<std::size_t> functions_;                  // per kernel: index of its function in the program
 };
 
 }  // namespace zellige::run

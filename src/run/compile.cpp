@@ -15,6 +15,7 @@
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
 #include "run/sized.hpp"
+#include "run/variants.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
 #include "text/shown.hpp"
@@ -223,8 +224,20 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
                  const std::optional<toolchain::Cache>& cache) {
   kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
-  PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
-  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
+  const int variants = !g.sizes || o.tune > 0 || o.plan.tiles == plan::TilingPolicy::fixed ? 1 : o.variants;
+  if (variants < 2) {
+    PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
+    return {std::move(s.program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
+  }
+  PassState s = run_passes(passes(), {.graph = g, .target = &target, .options = o}, cache);
+  o.after = {}, o.rejected = &own;
+  const auto narrowed = [&](graph::KernelGraph part) {
+    PassState of = run_passes(passes(), {.graph = std::move(part), .target = &target, .options = o}, cache);
+    s.plan_ms += of.plan_ms;
+    return std::move(of.program);
+  };
+  emit::EmittedProgram program = with_variants(std::move(s.program), g, target, variants, narrowed);
+  return {std::move(program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
 }
 
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {

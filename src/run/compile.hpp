@@ -39,6 +39,7 @@ struct CompileOptions {
   std::vector<std::string> constants;
   bool fuse = false;                       // fuse kernel-level operators; else one kernel per operator that needs one
   plan::PlanOptions plan{};                // of --tiling: parse_tiling_option
+  int variants = 8;                        // with sizes: at most this many programs, each for a part of their values
   int tune = 0;                            // measure this many tilings on the GPU and use the fastest
   std::uint64_t seed = 1;                  // of the random inputs with which tilings are measured
   InputFiles inputs;                       // inputs that are read from files; other inputs are random
@@ -58,7 +59,8 @@ struct Compiled {
 };
 
 /// Returns the compiled program of a validated graph. If it has sizes that are known at launch, it is fused for their greatest
-/// values, and planned for all. Expected times of kernels are taken from the cache, and new ones
+/// values, and planned for all; it has variants for parts of the values (run/variants.hpp), unless its tilings are given or measured.
+/// Expected times of kernels are taken from the cache, and new ones
 /// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
 Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions,

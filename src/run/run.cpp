@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "emit/launch_sizes.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
 #include "run/driver.hpp"
@@ -40,6 +41,21 @@ void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& 
     fail("--ir: program {} has {} outputs; graph {} has {}", p.manifest.name, outputs, g.name, g.outputs.size());
 }
 
+/// Returns the variant of a program that a launch with these values of its sizes runs, with the manifest of the launch.
+emit::EmittedProgram program_at(emit::EmittedProgram whole, std::span<const std::int64_t> values, RunResult& r) {
+  emit::Manifest launch = emit::at_sizes(whole.manifest, values);
+  const emit::Manifest& of = emit::variant_at(whole.manifest, values);
+  if (&of != &whole.manifest) {
+    r.notes.push_back("by the kernels for " + emit::text_of(of.range));
+    emit::EmittedProgram& variant = whole.variants[static_cast<std::size_t>(&of - whole.manifest.variants.data())];
+    variant.source = std::move(whole.source), variant.graph.name = whole.graph.name;
+    variant.manifest = std::move(launch);
+    return std::move(variant);
+  }
+  whole.manifest = std::move(launch);
+  return whole;
+}
+
 /// Returns the program of a graph with sizes that are known at launch, which is for all their values, with the manifest of a launch
 /// with the run's; nullopt, and a note, if kernels need a size as a constant.
 std::optional<emit::EmittedProgram> program_for_all(const graph::KernelGraph& all, const RunOptions& o,
@@ -57,8 +73,7 @@ std::optional<emit::EmittedProgram> program_for_all(const graph::KernelGraph& al
     const graph::SizeValues of = graph::values_of(all, o.sizes);
     std::vector<std::int64_t> values;
     for (const tile::Size& s : made.program.manifest.sizes) values.push_back(of.at(s.name));
-    made.program.manifest = emit::at_sizes(made.program.manifest, values);
-    return std::move(made.program);
+    return program_at(std::move(made.program), values, r);
   } catch (const Rejected& e) {
     r.notes.push_back(fmt::format("compiled for these sizes alone: {}", kernel::told(e)));
     return std::nullopt;

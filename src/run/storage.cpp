@@ -230,6 +230,7 @@ void check(const emit::Manifest& m) {
             k.tensors.size(), k.writes.size());
   }
   check_workspace(m);
+  for (const emit::Manifest& v : m.variants) check(v);
 }
 
 TmaTensor tma_tensor(const kernel::TensorMap& map, const std::string& name) {

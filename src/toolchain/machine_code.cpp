@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emit/manifest.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "target/target.hpp"
 
@@ -196,16 +197,17 @@ void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
   if (const auto found = compute_capability(cubin); found && *found != wanted)
     fail("program {}: expected machine code for {}, as its manifest says, found it for sm_{}", m.name, m.target,
          *found);
-  for (const emit::KernelLaunch& k : m.kernels) {
-    const auto at = std::ranges::find(kernels, k.name, &KernelInterface::name);
-    if (at == kernels.end()) {
-      std::vector<std::string> names;
-      for (const KernelInterface& other : kernels) names.push_back(other.name);
-      fail("program {}: expected a kernel {}, as its manifest says, found {} in the cubin", m.name, k.name,
-           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  for (const emit::Manifest* of : emit::programs_of(m))
+    for (const emit::KernelLaunch& k : of->kernels) {
+      const auto at = std::ranges::find(kernels, k.name, &KernelInterface::name);
+      if (at == kernels.end()) {
+        std::vector<std::string> names;
+        for (const KernelInterface& other : kernels) names.push_back(other.name);
+        fail("program {}: expected a kernel {}, as its manifest says, found {} in the cubin", m.name, k.name,
+             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+      }
+      check_kernel(m, k, *at);
     }
-    check_kernel(m, k, *at);
-  }
 }
 
 void require_belongs(const emit::Manifest& m, std::string_view cubin) {
