@@ -97,6 +97,23 @@ TEST(Ptx, HasEveryCallOfSm90) {
   EXPECT_EQ(loops, 2);
 }
 
+// Each row of SM120 is in the PTX, and the assembler makes one machine instruction of it.
+TEST(Ptx, HasEveryNarrowProductOfSm120) {
+  if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
+  const std::string unit = "device_unit_narrow.cu", ptx = ptx_for("sm_120a", unit);
+  int rows = 0;
+  for (const Instruction& row : narrow_instructions()) {
+    ++rows;
+    EXPECT_NE(ptx.find(row.ptx + std::string(" ")), std::string::npos) << row.name << " has no '" << row.ptx << "'";
+  }
+  EXPECT_EQ(rows, 154);
+  const std::string command = std::string(ZELLIGE_NVCC) +
+                              " -std=c++20 -cubin -arch=sm_120a -I" ZELLIGE_SOURCE_DIR "/include " ZELLIGE_SOURCE_DIR
+                              "/tests/atom/" +
+                              unit + " -o /dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0) << "ptxas does not take a row";
+}
+
 /// Returns the number of instructions of a kernel in `ptx` between its load and its store, without the moves that
 /// load constants.
 int instructions_of(const std::string& ptx, const std::string& kernel) {

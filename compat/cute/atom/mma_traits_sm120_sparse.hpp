@@ -3,4 +3,6 @@
 #pragma once
 #if __has_include_next(<cute/atom/mma_traits_sm120_sparse.hpp>)
 #include_next <cute/atom/mma_traits_sm120_sparse.hpp>
+#else
+#include <zellige/atom/narrow_mma_call.hpp>
 #endif

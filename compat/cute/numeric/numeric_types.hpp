@@ -33,6 +33,9 @@ using cutlass::detail::float_e2m1_unpacksmem_t, cutlass::detail::float_e2m3_unpa
 
 }  // namespace zellige
 #else
+#include <zellige/atom/float_scale.hpp>
+#include <zellige/atom/float_subbyte.hpp>
+
 namespace zellige {
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <zellige/atom/algebra/tma_descriptor.hpp>
+#include <zellige/atom/narrow_text.hpp>
 #include <zellige/atom/text.hpp>
 #include <zellige/layout/evaluate.hpp>
 
@@ -70,9 +71,11 @@ inline NamedMma named_mma(std::string const& name) {
     }
   } else {
     row = find_mma(name.c_str());
+    if (!row) row = find_mma_template(name);
     if (!row) unknown_instruction(name);
-    int i = 0;
-    for (Number n : {row.d, row.a, row.b, row.c}) r.bits[i++] = bits_of(n);
+    int const of_a = row.stored_bits(row.a), of_b = row.stored_bits(row.b);
+    int const bits[] = {bits_of(row.d), of_a, of_b, bits_of(row.c)};
+    for (int i = 0; i < 4; ++i) r.bits[i] = bits[i];
   }
   auto part = [&](MmaPart p) { return algebra::mma_layout(row, p); };
   r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b), part(MmaPart::c)};

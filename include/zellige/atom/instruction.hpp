@@ -37,7 +37,7 @@ struct Instruction {
     bulk_group,      // tma_store_wait, by the issuing thread
     commit_group     // wgmma_wait
   };
-  enum class Space : unsigned char { none, gmem, smem, rmem, dsmem };
+  enum class Space : unsigned char { none, gmem, smem, rmem, dsmem, tmem };
 
   /// One operand: element type, memory space, and the distribution over the issuing threads.
   struct Operand {
@@ -75,6 +75,10 @@ struct Instruction {
   // synchronisation, which src/emulate implements, and for complex MMAs, which are composed of real ones.
   Body body = nullptr;
   MmaEnding ending = MmaEnding::none;
+  MmaKind mma_kind = MmaKind::plain;
+  Number scale = Number::none;            // the type of a matrix instruction's scales; none: it has none
+  int scale_block = 0;                    // consecutive elements along K that have one scale
+  bool sparse = false;                    // A is stored without half of its elements
   bool only_of_its_architecture = false;  // true: only sm_90a has it, neither sm_90 nor later ones
   const char* call = "";                  // the C++ call in a kernel; "" for wgmma, see wgmma.hpp
 };

@@ -10,6 +10,7 @@
 #include <vector>
 #include <zellige/atom/latency.hpp>
 #include <zellige/atom/mma_traits/instruction.hpp>
+#include <zellige/atom/mma_traits/narrow_table.hpp>
 #include <zellige/atom/sm80.hpp>
 #include <zellige/atom/sm90.hpp>
 #include <zellige/atom/text.hpp>
@@ -52,8 +53,9 @@ struct InstructionRows {
   /// Appends the descriptor of matrix instruction `row`, with its CuTe name, PTX mnemonic and call.
   void add(MmaRow const& row) {
     Instruction i = instruction_of(row);
-    i.name = keep(mma_name(row));
-    i.ptx = keep(mma_ptx(row));
+    bool const narrow = row.kind != MmaKind::plain;
+    i.name = keep(narrow ? std::string(narrow_mma_name(row).text) : mma_name(row));
+    i.ptx = keep(narrow ? std::string(narrow_mma_ptx(row).text) : mma_ptx(row));
     if (i.issuers < 128 && *i.ptx) i.call = keep(std::string("mma<").append(i.name).append(">(d, a, b)"));
     i.a.type = keep(ptx_type(row.a));
     i.b.type = keep(ptx_type(row.b));
@@ -72,6 +74,16 @@ inline InstructionRows const& instruction_rows() {
     for (Instruction& row : r.rows)
       for (MeasuredLatency const& known : measured_latencies)
         if (row.name == std::string_view(known.name)) row.latency = known.cycles;
+    return r;
+  }();
+  return all;
+}
+
+/// Returns the table of the instructions of SM120 on narrow floats, which the first call builds.
+inline InstructionRows const& narrow_instruction_rows() {
+  static InstructionRows const all = [] {
+    InstructionRows r;
+    each_narrow_row([&](MmaRow const& row) { r.add(row); });
     return r;
   }();
   return all;

@@ -17,9 +17,15 @@ namespace zellige {
 /// Returns all instructions: those of sm80.hpp, mma_traits/table.hpp and sm90.hpp.
 inline std::span<const Instruction> instructions() { return detail::instruction_rows().rows; }
 
+/// Returns the instructions of SM120 on floats of 4, 6 and 8 bits, mma_traits/narrow_table.hpp. The planner has no target
+/// that has them, so they are none of instructions().
+inline std::span<const Instruction> narrow_instructions() { return detail::narrow_instruction_rows().rows; }
+
 /// Returns the instruction with this CuTe name, or nullptr if there is none.
 inline const Instruction* find_instruction(std::string_view name) {
   for (const Instruction& row : instructions())
+    if (row.name == name) return &row;
+  for (const Instruction& row : narrow_instructions())
     if (row.name == name) return &row;
   return nullptr;
 }

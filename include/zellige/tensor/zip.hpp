@@ -7,8 +7,15 @@
 #pragma once
 #include <zellige/tensor/partition.hpp>
 #include <zellige/tensor/same.hpp>
+#include <zellige/tensor/sparse.hpp>
 
 namespace zellige {
+
+/// True for a type of elements of which each belongs to several elements of an operand: scales of blocks, and what a sparse
+/// operand stores. Zipped with the operand, such a tensor may have another number of values in mode 0, those of one
+/// instruction.
+template <class T>
+inline constexpr bool is_of_several = is_sparse_v<T>;
 
 namespace detail {
 template <class F, class... T, int... I>
@@ -183,10 +190,25 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_zip(Crd const& crd, ZipLayout<L...> con
   auto const parts = make_tuple(slice_and_offset(crd, get<I>(z.layouts_))...);
   return make_tuple(zip_of(make_tuple(get<0>(get<I>(parts))...)), make_tuple(get<1>(get<I>(parts))...));
 }
-/// Reports an error unless all tensors b have the shape of a.
+/// Returns the layout of x with one value in mode 0.
+template <class X>
+ZELLIGE_HOST_DEVICE constexpr auto without_values(X const& x) {
+  if constexpr (X::rank == 1)
+    return Layout<_1, _0>{};
+  else
+    return replace<0>(x.layout(), Layout<_1, _0>{});
+}
+/// Reports an error unless all tensors b have the shape of a, apart from mode 0 if elements of a or b are of several.
 template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
-  (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
+  constexpr auto check = []<class X, class Y>(X const& x, Y const& y) {
+    if constexpr (X::rank == Y::rank &&
+                  (is_of_several<typename X::value_type> || is_of_several<typename Y::value_type>))
+      require_same_shape<Algorithm::make_zip_tensor>(without_values(x), without_values(y));
+    else
+      require_same_shape<Algorithm::make_zip_tensor>(x, y);
+  };
+  (check(a, b), ...);
 }
 template <class... It, class... L, class Over, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts, Over const& over,

@@ -8,6 +8,7 @@
 #include <zellige/atom/instruction.hpp>
 #include <zellige/atom/mma_reference.hpp>
 #include <zellige/atom/mma_traits/table.hpp>
+#include <zellige/atom/narrow_mma_reference.hpp>
 
 namespace zellige {
 
@@ -19,7 +20,7 @@ namespace detail {
 constexpr int products_a_cycle(MmaRow const& row) {
   if (row.issuer == Issuer::thread) return 1;
   if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;
-  int const of_half = row.issuer == Issuer::warpgroup ? 512 : 256, bits = bits_of(row.a);
+  int const of_half = row.issuer == Issuer::warpgroup ? 512 : 256, bits = row.stored_bits(row.a);
   if (row.a == Number::f64) return row.arch == 90 ? 32 : 16;
   return bits >= 16 ? of_half * 16 / bits : bits == 8 ? 2 * of_half : bits == 4 ? 4 * of_half : 16 * of_half;
 }
@@ -28,7 +29,7 @@ constexpr int products_a_cycle(MmaRow const& row) {
 /// elements.
 constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Number n) {
   Instruction::Operand o;
-  o.bits = bits_of(n);
+  o.bits = part == MmaPart::c ? bits_of(n) : row.stored_bits(n);
   o.number = n;
   o.layout = operand_layout(row, part);
   bool const group = row.issuer == Issuer::warpgroup;
@@ -39,7 +40,7 @@ constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Numbe
     o.majors = o.bits == 16 ? 0b11 : 0b01;
   } else {
     o.space = Instruction::Space::rmem;
-    o.registers = (o.layout.value_count() * o.bits + 31) / 32;
+    o.registers = (o.layout.value_count() * o.bits / (row.sparse && part == MmaPart::a ? 2 : 1) + 31) / 32;
   }
   return o;
 }
@@ -62,8 +63,11 @@ constexpr Instruction instruction_of(MmaRow const& row) {
   if (group) i.completion = Instruction::Completion::commit_group;
   i.cycles = (row.m * row.n * row.k + at_once - 1) / at_once;
   i.ending = row.ending;
-  if (row.issuer != Issuer::thread && row.a != Number::c64) i.body = reference::mma;
-  i.only_of_its_architecture = group;
+  i.mma_kind = row.kind;
+  i.scale = row.scale, i.scale_block = row.scale_block, i.sparse = row.sparse;
+  bool const narrow = row.kind != MmaKind::plain;
+  if (row.issuer != Issuer::thread && row.a != Number::c64) i.body = narrow ? reference::narrow_mma : reference::mma;
+  i.only_of_its_architecture = group || narrow;
   return i;
 }
 

@@ -23,6 +23,10 @@ enum class Issuer : signed char { thread, quad_pair, warp, warpgroup };
 /// and_popc: a single-bit instruction counts the set bits of a xor b, or of a and b.
 enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
 
+/// The kind of an instruction on floats of 4, 6 and 8 bits, the qualifier .kind of the PTX ISA. In f8f6f4 and mxf8f6f4
+/// each element of A and B takes a byte, in mxf4nvf4 four bits. The last two multiply A and B by scales.
+enum class MmaKind : signed char { plain, f8f6f4, mxf8f6f4, mxf4nvf4 };
+
 /// Shape, number types and variant of one matrix instruction. Converts to false if there is no such instruction.
 struct MmaRow {
   using Ending = MmaEnding;
@@ -35,6 +39,15 @@ struct MmaRow {
   bool a_from_smem = false;  // wgmma: A is in shared memory, like B; false: in registers
   bool a_rows = true;        // quad pairs: a thread holds part of a row of A; false: of a column
   bool b_columns = true;     // quad pairs: a thread holds part of a column of B; false: of a row
+  MmaKind kind = MmaKind::plain;
+  Number scale = Number::none;  // the type of the scales of A and B; none: they have no scales
+  short scale_block = 0;        // consecutive elements along K that have one scale
+  bool sparse = false;          // half of A's elements are stored: two of four, or two of four pairs if A has four bits
+
+  /// Returns the bits that an element of type n of A or B takes in a register.
+  ZELLIGE_ALGEBRA constexpr int stored_bits(Number n) const {
+    return kind == MmaKind::f8f6f4 || kind == MmaKind::mxf8f6f4 ? 8 : bits_of(n);
+  }
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return m > 0; }
 };
 
@@ -82,7 +95,8 @@ ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, 
 ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart part) {
   if (part == MmaPart::threads) return issuing_threads(row.issuer);
   int const rows = part == MmaPart::b ? row.n : row.m, depth = part == MmaPart::c ? row.n : row.k;
-  int const bits = bits_of(part == MmaPart::b ? row.b : row.a);
+  int const bits = row.stored_bits(part == MmaPart::b ? row.b : row.a);
+  int const stored = row.sparse && part == MmaPart::a ? 2 : 1;  // elements of A for each that is stored
   switch (row.issuer) {
     case Issuer::thread:
       return {{{rows, rows == 1 ? 0 : 1}}, {{depth, depth == 1 ? 0 : 1}}};
@@ -92,7 +106,7 @@ ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart 
       if (part == MmaPart::a ? row.a_rows : row.b_columns) return {{{8, 1}}, {{4, 8}}};
       return {{{4, 8}, {2, 4}}, {{4, 1}}};
     case Issuer::warp:
-      return detail::fragment(rows, depth, part == MmaPart::c ? 2 : bits >= 32 ? 1 : 32 / bits, 1, false);
+      return detail::fragment(rows, depth, part == MmaPart::c ? 2 : bits >= 32 ? 1 : stored * 32 / bits, 1, false);
     default:
       if (part == MmaPart::c) return detail::fragment(rows, depth, 2, 4, true);
       // In shared memory: all 128 threads read the whole operand.
