@@ -72,20 +72,23 @@ def settle(c, k, missed=1):
     dram = missed * (k["dram_bytes"] + k["dram_runs"] * c["run_bytes"]) / c["dram"] * 1e-3
     stalled = 1 if not k["stalls"] or k["in_flight"] >= c["few_stages"] else c["starved" if k["in_flight"] <= 2 else "stalled"]
     tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)
-    shared = max(k["wavefronts"] + k["narrow_copies"] * c["narrow_copy"], k["requests"] * c["request"])
+    shared = max(k["wavefronts"] + k["narrow_copies"] * c["narrow_copy"] + k["anywhere"] * c["anywhere"], k["requests"] * c["request"])
     loads = k["trips"] * c["load"] if k["warp_specialized"] else k["trips"] * c["stage"] + k["received_bytes"] / c["stage_rate"]
-    arrives = 2 * k["received_bytes"] / c["stage_rate"] if k["matmuls"] == 1 else 0
-    chain = k["chain"] * c["step"]
+    arrives = c["arrives"] * k["received_bytes"] / c["stage_rate"] if k["matmuls"] == 1 else 0
+    chain = max(k["chain"] * c["step"], k["trips"] * c["ring"] if k["warp_specialized"] else 0)
     loop = max(loads / k["in_flight"], chain) if k["trips"] > 1 else arrives + chain
     waits = k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"]) + k["rounds"] * c["load"]
     latency = waves * (loop + waits) * cycle
     parts = [max(dram, l2), busiest * shared * cycle, tensor, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
-    exposed = c[rest] + (1 - c[rest]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
+    resident = min(busiest, k["blocks_each"])
+    narrow = c["rest_narrow"] / resident if k["matmuls"] and k["narrow_copies"] and not k["warp_specialized"] else 0
+    exposed = (c[rest] + narrow) + (1 - c[rest] - narrow) / max(1.0, k["trips"] * resident)
     ends = waves * (k["trips"] * c["chain_iteration"] if k["chained"] else k["tiles"] * (c["tile"] + c["tile_value"] * k["values"]))
     exchange = c["exchange"] + k["exchanged_bytes"] / c["exchange_cycle"] if k["exchanged_bytes"] else c["cluster"] if k["multicasts"] else 0
     power = c["power"] * l2_alone if k["tiles"] > 0 else 0
-    return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle
+    begins = busiest * c["block"]
+    return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (begins + ends + exchange) * cycle
 
 
 def predicted(c, f):

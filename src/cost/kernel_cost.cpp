@@ -64,7 +64,10 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
                     busy * k.received_bytes / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   };
   k.l2 = l2(k.served_bytes);
-  k.shared = busy * std::max(k.wavefronts + k.narrow_copies * costs.narrow_copy, k.requests * costs.request) * cycle;
+  k.shared = busy *
+             std::max(k.wavefronts + k.narrow_copies * costs.narrow_copy + k.anywhere * costs.anywhere,
+                      k.requests * costs.request) *
+             cycle;
   const double stalled = !k.stalls || k.in_flight >= costs.few_stages ? 1
                          : k.in_flight <= 2                           ? costs.starved
                                                                       : costs.stalled;
@@ -72,9 +75,9 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.issue = busy * k.slots / partitions * cycle;
   const double loads =
       k.warp_specialized ? k.trip_count * costs.load : k.trip_count * costs.stage + k.received_bytes / costs.stage_rate;
-  // What one iteration loads arrives before any of it is multiplied; `first` has the latency. Twice the time of the same
-  // bytes in a pipeline: fitted to 105 matmuls of up to 40 KB a block on an H200 (0.7 us for those).
-  const double arrives = k.matmuls == 1 ? 2 * k.received_bytes / costs.stage_rate : 0, chain = k.chain * costs.step;
+  // What one iteration loads arrives before any of it is multiplied; `first` has the latency.
+  const double arrives = k.matmuls == 1 ? costs.arrives * k.received_bytes / costs.stage_rate : 0,
+               chain = std::max(k.chain * costs.step, k.warp_specialized ? k.trip_count * costs.ring : 0);
   k.latency = k.waves *
               ((k.trip_count > 1 ? std::max(loads / k.in_flight, chain) : arrives + chain) +
                k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
@@ -85,9 +88,10 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
   // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
   // multiprocessor.
-  const double under_way =
-      k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
-  const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
+  const auto resident = static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
+  const double under_way = k.trip_count * resident;
+  const double narrow = k.matmuls > 0 && k.narrow_copies > 0 ? costs.rest_narrow / resident : 0;
+  const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest + narrow;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
   const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration
                                 : k.waves * k.tiles * (costs.tile + costs.tile_value * k.values);
@@ -95,7 +99,8 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
                           : k.multicasts        ? costs.cluster
                                                 : 0;
   const double power = k.tiles > 0 ? costs.power * l2(k.l2_bytes) : 0;
-  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle;
+  const double begins = busy * costs.block;
+  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (begins + ends + exchange) * cycle;
   return k;
 }
 

@@ -25,6 +25,7 @@ struct KernelCost {
   double dram_runs = 0;                                 // per launch: contiguous runs of which the DRAM bytes consist
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
   double narrow_copies = 0;  // per block: warp instructions of cp.async of fewer than 16 bytes
+  double anywhere = 0;       // per block: warps' loads of 16 bytes each from lines that begin anywhere, into registers
   double requests = 0;       // per block: what cp.async of 16 bytes asks of the L2 (requests_of)
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;

@@ -35,6 +35,7 @@ Json cost_json(const cost::KernelCost& k) {
           {"dram_runs", k.dram_runs},
           {"received_bytes", k.received_bytes},
           {"narrow_copies", k.narrow_copies},
+          {"anywhere", k.anywhere},
           {"requests", k.requests},
           {"multicasts", k.multicasts},
           {"l2_bytes", k.l2_bytes},

@@ -12,7 +12,8 @@ namespace zellige::lower {
 
 /// Makes a custom operator's kernel read its matmul operands from copies with aligned rows, if their rows are
 /// unaligned and a copy pays. Returns the kernel that makes all these copies and must run before; nullopt if there are
-/// none. It is called NAME_copy, and each of its blocks copies at most one tile of each tensor.
+/// none. The caller decides by expected times whether it keeps the copies (plan::lowered). The kernel is called
+/// NAME_copy, and each of its blocks copies at most one tile of each tensor.
 std::optional<tile::TileProgram> align_operands(tile::TilePrograms&, tile::TileProgram&, const target::Target&);
 
 }  // namespace zellige::lower

@@ -21,8 +21,8 @@ namespace {
 /// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target)
-      : graph_(graph), target_(target), only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const std::set<int>& in_place)
+      : graph_(graph), target_(target), in_place_(in_place), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[t];
@@ -30,7 +30,7 @@ class Lowering {
       }
   }
 
-  tile::TilePrograms run() {
+  LoweredOperators run() {
     begin();
     const std::vector<int> order = graph::in_place_order(graph_);
     const std::set<int> written = write_through(program_, graph_, order, target_);
@@ -47,7 +47,7 @@ class Lowering {
     }
     for (const auto& [tensor, op] : unmade_) settle_strides(program_, tensor, true, target_);
     for (const auto& [tensor, kernel] : producers_) settle_strides(program_, tensor, true, target_);
-    return std::move(program_);
+    return {std::move(program_), std::move(copying_)};
   }
 
  private:
@@ -98,8 +98,12 @@ class Lowering {
       }
       kernel = lower_block(program_, op, next_name(), target_);
     }
-    if (std::optional<tile::TileProgram> copies = align_operands(program_, kernel, target_))
-      program_.kernels.push_back(*std::move(copies));
+    const int index = static_cast<int>(&op - graph_.ops.data());
+    if (!in_place_.contains(index))
+      if (std::optional<tile::TileProgram> copies = align_operands(program_, kernel, target_)) {
+        program_.kernels.push_back(*std::move(copies));
+        copying_.insert(index);
+      }
     program_.kernels.push_back(std::move(kernel));
   }
 
@@ -138,6 +142,8 @@ class Lowering {
 
   const graph::KernelGraph& graph_;
   const target::Target& target_;
+  const std::set<int>& in_place_;  // operators that read their operands where they are
+  std::set<int> copying_;          // operators that read copies of operands with aligned lines
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   tile::TilePrograms program_;
@@ -148,7 +154,12 @@ class Lowering {
 }  // namespace
 
 tile::TilePrograms lower(const graph::KernelGraph& graph, const target::Target& target) {
-  return Lowering(graph, target).run();
+  return lower_operators(graph, target, {}).program;
+}
+
+LoweredOperators lower_operators(const graph::KernelGraph& graph, const target::Target& target,
+                                 const std::set<int>& in_place) {
+  return Lowering(graph, target, in_place).run();
 }
 
 }  // namespace zellige::lower

@@ -2,6 +2,7 @@
 // program of a custom operator comes from its block graph, that of a copy (concat, gather ...) has tiles of about 2048
 // elements. Later passes plan and emit both in the same way.
 #pragma once
+#include <set>
 #include <vector>
 
 #include "target/target.hpp"
@@ -12,6 +13,14 @@ namespace zellige::lower {
 /// Returns the program of a graph: its tensors, and its tile programs in launch order. Every operator that computes
 /// something must be a custom operator (fuse/separate.hpp); the others are views and copies.
 tile::TilePrograms lower(const graph::KernelGraph&, const target::Target&);
+
+/// The program of a graph, and its operators that read copies of matmul operands with aligned lines (align.hpp).
+struct LoweredOperators {
+  tile::TilePrograms program;
+  std::set<int> copying;
+};
+/// Returns what lower() returns, except that the operators `in_place` read their operands where they are.
+LoweredOperators lower_operators(const graph::KernelGraph&, const target::Target&, const std::set<int>& in_place);
 
 /// Returns the tile program of a custom operator, lowered from its block graph; `name` is its name. May add views to
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.

@@ -81,6 +81,21 @@ bool stays_in_l1(const CountedKernel& of, const cost::KernelCost& k, const tile:
   return tile_bytes(n) * k.blocks_each <= of.target.costs.l1_bytes;
 }
 
+/// Returns the matmul on whose accumulators, in registers, node `i` is evaluated: what elementwise operators, and a
+/// reduction at their end, read. Returns nullptr if there is none: warps that share K add up in shared memory, from
+/// which all warps read.
+const kernel::Work* on_accumulators(const kernel::Kernel& kernel, int i) {
+  const tile::Node* n = &kernel.program.nodes[i];
+  if (n->kind == tile::NodeKind::reduce && !n->in.empty()) n = &kernel.program.nodes[n->in[0]];
+  while (n->kind == tile::NodeKind::map && !n->in.empty() && kernel.program.nodes[n->in[0]].shape == n->shape)
+    n = &kernel.program.nodes[n->in[0]];
+  const kernel::Work* product = kernel.product_of(static_cast<int>(n - kernel.program.nodes.data()));
+  return !product || !product->matmul.row || product->matmul.warps.k > 1 ? nullptr : product;
+}
+
+/// A store of fewer bytes at a time from accumulators, of which neighbours are in several rows, leaves sectors partial.
+constexpr int partial_bytes = 4;
+
 /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
 /// reads since the matmul itself adds up its products (selection/select.cpp), is charged like those of the loop.
 double iterations_of(const CountedKernel& of, const tile::Node& n) {
@@ -144,6 +159,8 @@ void count_memory(const CountedKernel& of, const std::set<int>& made_here, cost:
     const auto [run, step] = runs_of(of.program, n);
     const double touched = cost::in_sectors(run),
                  sectors = static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * touched / run;
+    const bool partial = n.kind == tile::NodeKind::store && on_accumulators(of.kernel, n.in[0]) &&
+                         of.kernel.vector_of(static_cast<int>(i)) * graph::bits(n.dtype) < 8 * partial_bytes;
     double bytes = sectors * iterations_of(of, n) * tiles;
     const auto in_parts = [&](const kernel::Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
     const double reads = reads_of(of, static_cast<int>(i));
@@ -173,7 +190,7 @@ void count_memory(const CountedKernel& of, const std::set<int>& made_here, cost:
     if (seen.insert(memory).second) {
       const double moved =
           std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole, of.target) : 1);
-      k.dram_bytes += moved, k.dram_runs += moved / touched;
+      k.dram_bytes += moved * (partial ? of.target.costs.partial_store : 1), k.dram_runs += moved / touched;
     }
     if (reads > 0 || n.kind == tile::NodeKind::store)
       k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(of, n) /
@@ -236,18 +253,6 @@ void count_matmul(const CountedKernel& of, const kernel::Work& w, double tiles, 
   const selection::WarpWork one = selection::work_of_warp(m, m.warps, of.kernel.has_fragments(w.node));
   const double average = selection::slots_of(one, *m.row) * m.warps.count() / k.warps;
   k.chain += (selection::chain_of(one, m, m.warps.count(), k.warps, of.target.costs) - average) * iterations_of(of, n);
-}
-
-/// Returns the matmul on whose accumulators, in registers, node `i` is evaluated: what elementwise operators, and a
-/// reduction at their end, read. Returns nullptr if there is none: warps that share K add up in shared memory, from
-/// which all warps read.
-const kernel::Work* on_accumulators(const kernel::Kernel& kernel, int i) {
-  const tile::Node* n = &kernel.program.nodes[i];
-  if (n->kind == tile::NodeKind::reduce && !n->in.empty()) n = &kernel.program.nodes[n->in[0]];
-  while (n->kind == tile::NodeKind::map && !n->in.empty() && kernel.program.nodes[n->in[0]].shape == n->shape)
-    n = &kernel.program.nodes[n->in[0]];
-  const kernel::Work* product = kernel.product_of(static_cast<int>(n - kernel.program.nodes.data()));
-  return !product || !product->matmul.row || product->matmul.warps.k > 1 ? nullptr : product;
 }
 
 /// Adds the issue slots of elementwise node or reduction `i`, and to the chain what a warp with work has beyond the
@@ -355,6 +360,7 @@ void count_latencies(const CountedKernel& of, cost::KernelCost& k) {
       continue;
     }
     k.rounds += std::ceil(each / selection::loads_at_a_time) * iterations_of(of, n);
+    if (copy && copy->anywhere) k.anywhere += each * k.warps * iterations_of(of, n);
   }
 }
 
@@ -364,8 +370,8 @@ void charge_busiest(const kernel::Kernel& kernel, cost::KernelCost& k) {
   if (kernel.blocks == 0) return;
   const double tiles = static_cast<double>(kernel.program.grid.count() * kernel.parts_of_loop()) / k.launched,
                uneven = std::ceil(tiles) / tiles;
-  for (double* each : {&k.received_bytes, &k.wavefronts, &k.narrow_copies, &k.requests, &k.tensor_cycles, &k.slots,
-                       &k.trip_count, &k.chain, &k.barriers, &k.tiles})
+  for (double* each : {&k.received_bytes, &k.wavefronts, &k.narrow_copies, &k.anywhere, &k.requests, &k.tensor_cycles,
+                       &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
     *each *= uneven;
 }
 
@@ -397,7 +403,7 @@ void join(cost::KernelCost& k, const cost::KernelCost& other) {
   for (double Cost::*moved : {&Cost::dram_bytes, &Cost::dram_runs, &Cost::l2_bytes, &Cost::served_bytes})
     k.*moved += other.*moved;
   for (double Cost::*mean : {&Cost::wavefronts, &Cost::tensor_cycles, &Cost::slots, &Cost::narrow_copies,
-                             &Cost::requests, &Cost::received_bytes})
+                             &Cost::anywhere, &Cost::requests, &Cost::received_bytes})
     k.*mean = (k.*mean * k.launched + other.*mean * other.launched) / all;
   for (double Cost::*longest : {&Cost::trip_count, &Cost::chain, &Cost::barriers, &Cost::rounds})
     k.*longest = std::max(k.*longest, other.*longest);

@@ -11,16 +11,21 @@ namespace zellige::target {
 struct Costs {
   // Of a kernel's time (cost/kernel_cost.hpp): fitted by bench/fit_price.py --fit to bench/results/tilings_h200.jsonl,
   // the times of 494 plans of saved graphs.
-  double clock = 1.755;              // GHz, sustained under load
-  double dram = 4100, l2 = 6300;     // GB/s, of DRAM and of the L2 cache
-  double l2_cycle = 90;              // bytes per cycle from the L2 into one multiprocessor
-  double launch = 2.8, next = 0.54;  // us, for a program's first kernel and for each further kernel
-  double load = 1270;                // cycles from the issue of a load to the use of its data, a barrier included
+  double clock = 1.755;           // GHz, sustained under load
+  double dram = 4100, l2 = 6300;  // GB/s, of DRAM and of the L2 cache
+  double l2_cycle = 90;           // bytes per cycle from the L2 into one multiprocessor
+  double launch = 2.8;            // us, for a program's first kernel
+  double load = 1270;             // cycles from the issue of a load to the use of its data, a barrier included
   // Of the loads of an iteration by cp.async, or into registers, in place of `load`: cycles until the first byte; bytes per
   // cycle of the others. Fitted to 2,847 times of tiles of 298 matmuls on an H100 and an H200.
   double stage = 1100, stage_rate = 64;
   double step = 3.4;                        // cycles of an instruction that depends on the preceding one
   double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
+  // us for each further kernel; cycles that a multiprocessor takes to begin a block; the first bytes of a matmul of one iteration,
+  // as a multiple of the time of the same bytes in a pipeline. Fitted to 358 plans of 179 graphs of bench/pairs.py (seed 5961) on
+  // an H200, together with `ring` and `narrow_copy`, next to the times of tiles of matmuls: 450 blocks of 8 rows took 0.35 us
+  // longer than 135, and a second kernel 0.3 us longer than the fit of saved graphs, whose L2 is warm, says.
+  double next = 0.85, block = 130, arrives = 1;
   double rest = 0.1;     // fraction of the time of all but the slowest resource that does not overlap with it
   double run_bytes = 8;  // bytes of DRAM's time that a contiguous run of a tile costs besides its own
 
@@ -37,8 +42,18 @@ struct Costs {
   // and end.
   double multicast = 1.05, cluster = 2000;
   // Cycles of a multiprocessor for a warp's cp.async of 4 or 8 bytes each, besides its wavefronts: 7 to 20 in all, with
-  // runs of 64 and 32 bytes, on an H100.
-  double narrow_copy = 6;
+  // runs of 64 and 32 bytes, on an H100; 6 fitted there, and 8 to the pairs of `next`, where
+  // warps that issue them wait longer: `rest` is `rest_narrow` larger in a matmul of one block a multiprocessor.
+  double narrow_copy = 8, rest_narrow = 0.12;
+  // Cycles of a multiprocessor for a warp's loads of 16 bytes each from lines that begin at no multiple of 4, on their way to
+  // shared memory: 20 to 40 in matmuls of 1599, 951, 773 and 229 along the lines, among the same pairs.
+  double anywhere = 30;
+  // Cycles of an iteration of a ring that TMA fills, in which the roles of warps wait for each other, whatever it loads: 18
+  // iterations of 64 along K took 2.4 us less than 36 of 32, of the same boxes twice as large. Fitted as `next`.
+  double ring = 190;
+  // Factor of the bytes of a store of fewer than 4 bytes a thread, which leaves sectors partial: results of 4840 x 1759 f16 and
+  // 7308 x 1039 bf16 took 35 and 49 us on an H200, and 9 and 15 were expected.
+  double partial_store = 7;
   double request =
       2.1;  // cycles of a multiprocessor for what cp.async of 16 bytes asks of the L2: a line, or half of one
   double power = 0.17;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops

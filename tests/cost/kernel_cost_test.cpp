@@ -20,7 +20,8 @@ cost::KernelCost drawn(std::mt19937& random) {
   k.first_kernel = random() % 2, k.warp_specialized = random() % 2, k.stalls = random() % 2;
   k.dram_bytes = up_to(1e8), k.l2_bytes = up_to(1e8), k.served_bytes = up_to(1e8), k.received_bytes = up_to(1e5);
   k.dram_runs = up_to(1e4), k.wavefronts = up_to(1e4), k.tensor_cycles = up_to(1e4), k.slots = up_to(1e4);
-  k.narrow_copies = up_to(100), k.requests = up_to(100), k.trip_count = 1 + std::floor(up_to(50));
+  k.narrow_copies = up_to(100), k.anywhere = up_to(100), k.matmuls = static_cast<int>(random() % 3);
+  k.requests = up_to(100), k.trip_count = 1 + std::floor(up_to(50));
   k.in_flight = 1 + std::floor(up_to(8)), k.chain = up_to(1000), k.barriers = up_to(50), k.rounds = up_to(50);
   k.tiles = up_to(4), k.values = up_to(128), k.exchanged_bytes = random() % 2 ? up_to(1e4) : 0;
   return k;
@@ -37,11 +38,11 @@ TEST(KernelCost, TakesAtLeastTheTimeOfEachResource) {
 
 TEST(KernelCost, DoesNotFallIfThereIsMoreToDo) {
   constexpr double cost::KernelCost::*quantities[] = {
-      &cost::KernelCost::dram_bytes, &cost::KernelCost::served_bytes,   &cost::KernelCost::received_bytes,
-      &cost::KernelCost::dram_runs,  &cost::KernelCost::wavefronts,     &cost::KernelCost::tensor_cycles,
-      &cost::KernelCost::slots,      &cost::KernelCost::narrow_copies,  &cost::KernelCost::requests,
-      &cost::KernelCost::chain,      &cost::KernelCost::barriers,       &cost::KernelCost::rounds,
-      &cost::KernelCost::values,     &cost::KernelCost::exchanged_bytes};
+      &cost::KernelCost::dram_bytes, &cost::KernelCost::served_bytes,  &cost::KernelCost::received_bytes,
+      &cost::KernelCost::dram_runs,  &cost::KernelCost::wavefronts,    &cost::KernelCost::tensor_cycles,
+      &cost::KernelCost::slots,      &cost::KernelCost::narrow_copies, &cost::KernelCost::requests,
+      &cost::KernelCost::chain,      &cost::KernelCost::barriers,      &cost::KernelCost::rounds,
+      &cost::KernelCost::values,     &cost::KernelCost::anywhere,      &cost::KernelCost::exchanged_bytes};
   std::mt19937 random(2);
   for (int i = 0; i < 500; ++i) {
     const cost::KernelCost k = drawn(random);
