@@ -17,7 +17,7 @@ from zellige.torch.measure import estimates  # noqa: E402
 class MadeUp:
     """Captures by keeping the call: a replay runs it on the tensors of the capture, and copies what it makes into those of the first time."""
 
-    captures, current, capturing, failing = [], 7, False, False
+    captures, current, capturing, failing, memory = [], 7, False, False, 1 << 30
 
     def __init__(self, device):
         pass
@@ -30,6 +30,12 @@ class MadeUp:
 
     def new_stream(self):
         return object()
+
+    def reserved(self):
+        return sum(x.nbytes for c in MadeUp.captures for x in c.inputs if isinstance(x, torch.Tensor))
+
+    def room(self):
+        return MadeUp.memory
 
     def run(self, call, inputs, stream):
         return call(*inputs)
@@ -56,7 +62,7 @@ class MadeUp:
 
 @pytest.fixture
 def captures(monkeypatch):
-    MadeUp.captures, MadeUp.current, MadeUp.capturing, MadeUp.failing = [], 7, False, False
+    MadeUp.captures, MadeUp.current, MadeUp.capturing, MadeUp.failing, MadeUp.memory = [], 7, False, False, 1 << 30
     monkeypatch.setattr(cudagraphs, "Gpu", MadeUp)
     monkeypatch.setattr(capturable, "DEVICE", "cpu")
     torch._dynamo.reset()
