@@ -33,7 +33,7 @@ from ..rewrites import constants
 from . import graph_key
 
 # what is reported of a graph that was compiled, besides its programs
-_REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured", "sizes", "specialised")
+_REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured", "sizes", "specialised", "branches")
 
 
 @dataclass

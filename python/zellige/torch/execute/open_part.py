@@ -8,6 +8,7 @@ The part is traced at several values of its sizes. What differs between the trac
 library proves the graph for all values. For the sizes of a call there is a Part with their numbers, which is kept.
 """
 
+import math
 import re
 from collections import OrderedDict
 
@@ -27,7 +28,12 @@ from .source import made, written
 from .traced import traced
 
 KEPT = 256  # sizes of which a part keeps its function
+WORTH = 0.95  # torch's kernels run near sizes at which they take less than this share of the program's time
+FAR = 8  # a part is measured at sizes that are this many times greater than those of the first call, too
 _SAME = ("read", "order", "which", "single", "updates", "copied")  # of all traces
+
+
+_OPTIONS = {"on": "auto", "target": None, "tiling": None, "tune": 0, "constants": [], "workers": 0, "fuse": True}
 
 
 def part_of(name, module, constants, updates):
@@ -39,33 +45,36 @@ def part_of(name, module, constants, updates):
 class OpenPart:
     """A part for all values of its sizes. names: of the sizes, in the graph. markers: their values while torch compiles."""
 
-    _WRITTEN = ("name", "words", "names", "order", "single", "which", "shapes", "strides", "form", "read")
+    _WRITTEN = ("name", "words", "names", "order", "single", "which", "shapes", "strides", "form", "read", "measured")
 
     def __init__(self, name, module, constants, updates):
         self.name, self.words = name, words.of_part(module.graph)
         self.device = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
-        self._torchs_graph = module
+        self._torchs_graph, self.measured = module, []  # measured: sizes with the times of torch's kernels and of the program
         self._begin()
         of, generators = open_graph.generators_of(module.graph)
         self.names = {g: str(g) if g.is_Symbol else f"n{i}" for i, g in enumerate(generators)}
         self.ranges = {g: of.range_of(g) for g in generators}
         hints = {g: value_of(g, of.hints) for g in generators}
-        self.hints, self.markers = hints, tuple(SizedInt(value_of(g, of.points[0]), g) for g in generators)
+        self.markers = tuple(SizedInt(value_of(g, of.points[0]), g) for g in generators)
         points = [{g: value_of(g, p) for g in generators} for p in of.points]
         _refuse_fractions(module.graph)
-        self._trace(module, constants, updates, points, Fit.named(self.names, points, self.ranges, hints))
+        self._given = constants, updates, points, Fit.named(self.names, points, self.ranges, hints)
+        self._trace()
         self.names = list(self.names.values())
 
     def _begin(self):
         self.program, self._kept, self.module = None, OrderedDict(), self._with_sizes
+        self.call = self._call  # one object, by which the graph's function is written to disk
 
-    def _trace(self, module, constants, updates, points, fit):
-        """Traces the part at each of the points, and finds what differs of the sizes."""
-        traces, back = [], {}
+    def _trace(self, rows=()):
+        """Traces the part at each of the points, and finds what differs of the sizes. `rows`: names of the inputs that it reads as
+        row-major copies."""
+        (constants, updates, points, fit), traces, back = self._given, [], {}
         for point in points:
-            numbers, copies = open_graph.at_values(module, point)
+            numbers, copies = open_graph.at_values(self._torchs_graph, point)
             try:
-                traces.append(traced(self.name, numbers, constants, {i: copies[x] for i, x in updates.items()}))
+                traces.append(traced(self.name, numbers, constants, {i: copies[x] for i, x in updates.items()}, rows))
             except Error as why:
                 back |= {copy: n for n, copy in copies.items()}
                 why.node = back.get(getattr(why, "node", None))
@@ -98,7 +107,7 @@ class OpenPart:
         known, left = set(), [set(sizes.names_of(e)) for i in self.form["inputs"] for e in i["shape"]]
         while any(len(of - known) == 1 for of in left):
             known |= next(of - known for of in left if len(of - known) == 1)
-        for name in self.names.values():
+        for name in [d.name for d in self._given[-1].dims]:
             if name not in known:
                 raise Left(f"expected a dimension of an input that tells {name}, found none")
 
@@ -113,15 +122,21 @@ class OpenPart:
     def plan(self, watch=None, keep=False):
         """Plans the program for all sizes, and returns it. If kernels need one as a constant, raises the error, with the node of the
         operator that needs it. The parameters are those of Part.plan."""
-        options = {"on": "auto", "target": None, "tiling": None, "tune": 0, "constants": [], "workers": 0, "fuse": True}
-        try:
-            native = _native.Program(_native.Graph(self.form, self.name), watch=watch, keep=keep, **options)
-        except Error as why:
-            told = call_site.translated(why, self.form, self.owners, f"the part {self.words}")
-            told.node = self._node_of(str(why))
-            raise told from None
-        self.program = Program(native, self.name)
-        return self.program
+        rows = set()
+        while True:
+            try:
+                native = _native.Program(_native.Graph(self.form, self.name), watch=watch, keep=keep, **_OPTIONS)
+            except Error as why:
+                strided = re.search(r"the stride of dimension \d+ of (\S+) is ", str(why))
+                if strided and strided[1] in set(self.order) - rows - {self.order[i] for i in self.updates.values()}:
+                    rows.add(strided[1])  # a copy is all that it takes
+                    self._trace(rows)
+                    continue
+                told = call_site.translated(why, self.form, self.owners, f"the part {self.words}")
+                told.node = self._node_of(str(why))
+                raise told from None
+            self.program = Program(native, self.name)
+            return self.program
 
     def _node_of(self, message):
         """Returns the node that a message of the library names, by the number of its operator or a tensor; None if it names none."""
@@ -142,9 +157,32 @@ class OpenPart:
             self._price = self.program.price * here / max(there, here, 1e-9)
         return self._price
 
+    # ---- Where torch's kernels are faster ----
+
+    def others(self):
+        """Yields (the module of torch's operators, the declared arguments, the sizes) at other sizes than those of the first call, at
+        which the part is measured, too: the least, and greater ones."""
+        generators = [m.expr for m in self.markers]
+        least = {g: self.ranges[g][0] for g in generators}
+        for values in (least, {g: min(int(m) * FAR, self.ranges[g][1]) for g, m in zip(generators, self.markers)}):
+            module, _ = open_graph.at_values(self._torchs_graph, values)
+            declared = [n.meta["val"] for n in module.graph.find_nodes(op="placeholder")]
+            yield module, declared, tuple(values[g] for g in generators)
+
+    def _is_slower(self, values) -> bool:
+        """Returns true if torch's kernels took clearly less time than the program at the nearest sizes that were measured."""
+        known = [(sum(abs(math.log(max(v, 1) / max(w, 1))) for v, w in zip(values, at)), i) for i, (at, times) in enumerate(self.measured) if None not in times]
+        return bool(known) and _is_worse(self.measured[min(known)[1]][1])
+
+    def branches(self) -> str:
+        """Returns near which sizes torch's kernels run, in words; "" if near none."""
+        slow = [(at, times) for at, times in self.measured if None not in times and _is_worse(times)]
+        near = [f"{', '.join(f'{n} = {v}' for n, v in zip(self.names, at))} ({t:.1f} us, the program {own:.1f})" for at, (t, own) in slow]
+        return f"torch's kernels run near {' and '.join(near)}" if near else ""
+
     # ---- Calls ----
 
-    def call(self, *args):
+    def _call(self, *args):
         """Runs the part on its tensors, followed by the values of its sizes."""
         count = len(self.order)
         found = self._kept.get(args[count:])
@@ -152,7 +190,9 @@ class OpenPart:
 
     def _first(self, values):
         """Makes the function for the sizes of a call, and keeps it."""
-        call = self._kept[values] = self._bound(tuple(map(int, values))).call
+        now = tuple(map(int, values))
+        slower = self._is_slower(now)
+        call = self._kept[values] = (lambda *given: self._with_sizes(*given, *now)) if slower else self._bound(now).call
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return call
@@ -195,8 +235,14 @@ class OpenPart:
             setattr(part, name, entry[name])
         part.updates, part.device, part.copied = dict(entry["updates"]), torch.device(entry["device"]), set(entry["copied"])
         part.markers, part.owners, part.nodes = tuple(entry["now"]), {}, {}
+        part.measured = [(tuple(at), tuple(times)) for at, times in entry["measured"]]
         part._torchs_graph, part._torchs = torch.fx.GraphModule({}, torch.fx.Graph()), lambda *args: made(entry["module"], ())(*args)
         return part
+
+
+def _is_worse(times) -> bool:
+    torchs, own = times
+    return torchs < own * WORTH
 
 
 def _refuse_fractions(graph) -> None:

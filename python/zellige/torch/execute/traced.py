@@ -44,16 +44,16 @@ class Traced:
     nodes: dict  # by name of a tensor, the node that made it
 
 
-def traced(name, module, constants, given_updates) -> Traced:
+def traced(name, module, constants, given_updates, rows_of=()) -> Traced:
     """Traces the operators of `module`. `constants`: names of read-only placeholders. `given_updates`: a dict from the
-    index of a result to the placeholder that is updated in place with this result. Raises Left or Error if an
-    operator is not supported."""
+    index of a result to the placeholder that is updated in place with this result. `rows_of`: names of
+    placeholders of which the program reads row-major copies. Raises Left or Error if an operator is not supported."""
     trace, arrays, order, copied, nodes_of = Trace(name), {}, [], set(), {}
     rows, outputs = Rows(module.graph), ()
     for node in module.graph.nodes:
         if node.op == "placeholder":
             try:
-                arrays[node] = _input(trace, node, node.name in constants, node in given_updates.values(), copied, len(order))
+                arrays[node] = _input(trace, node, node.name in constants, node in given_updates.values(), copied, len(order), node.name in rows_of)
             except Error as why:
                 raise type(why)(words.operands(str(why), [node.name])) from None
             order.append(arrays[node]._name)
@@ -105,18 +105,19 @@ def _results(nodes, arrays, order, rows) -> tuple:
     return which, made, strides
 
 
-def _input(trace, node, constant, updated, copied, at):
+def _input(trace, node, constant, updated, copied, at, as_rows):
     """Returns the input for a placeholder. If programs cannot read it in place, such as an expanded tensor or a result of
     `unfold`, the program reads a copy, except of one that it updates; then `at`, its index, is added to `copied`."""
     value = node.meta["val"]
     try:
-        return input_of(trace, node.name, value, constant)
+        if not as_rows:
+            return input_of(trace, node.name, value, constant)
     except Error:
         if updated or not isinstance(value, torch.Tensor):
             raise
-        made = input_of(trace, node.name, value, constant, strides=False)
-        copied.add(at)
-        return made
+    made = input_of(trace, node.name, value, constant, strides=False)
+    copied.add(at)
+    return made
 
 
 def _copied(node, arrays):

@@ -26,6 +26,7 @@ EXTENTS = "zellige: what a tensor's sizes are of the graph's"  # key in a node's
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
 POINTS = 3  # twins that are rewritten; a part is traced at one value more, which checks what these gave
+_TRIES, _SMALL, _FACTORS = 256, (5, 7, 11, 12), (5, 6, 11, 13, 14)  # how values that guards allow are looked for
 _START = 11  # least value at which graphs are traced, where the range allows: smaller ones broadcast, and are short sums
 
 
@@ -217,17 +218,28 @@ def _points(env, hints, ranges, count) -> list:
         prime = sorted(near, key=lambda n: n < _START or not sympy.isprime(n if n % 2 else n // 2))
         lists[s] = [n for n in prime if holds({s: sympy.Integer(n)}, own)]
     found, used = [], set()
-    for at in range(64 * count):
-        if len(found) == count or not all(lists.values()):
-            break
-        values = {s: of[(at * len(lists) + i) % len(of)] for i, (s, of) in enumerate(lists.items())}
+    for values in _assignments(lists, ranges) if all(lists.values()) else ():
         point = {s: sympy.Integer(n) for s, n in values.items()}
-        if len(set(values.values())) == len(values) and used.isdisjoint((s, n) for s, n in values.items()) and holds(point, guards):
+        if len(set(values.values())) == len(values) and used.isdisjoint(values.items()) and holds(point, guards):
             found.append(point)
             used |= set(values.items())
+            if len(found) == count:
+                break
     if len(found) < count:
         raise Unfit(f"has too few values for {', '.join(map(str, hints))}: expected {count} at which torch's guards hold, found {len(found)}")
     return found
+
+
+def _assignments(lists, ranges):
+    """Yields values of the symbols: first those of `lists` in turn, then such that one is a multiple of another, for guards that ask for
+    that."""
+    in_turn = [{s: of[(at * len(lists) + i) % len(of)] for i, (s, of) in enumerate(lists.items())} for at in range(_TRIES)]
+    yield from in_turn
+    for values in in_turn[: _TRIES // 32]:
+        for s, t in itertools.permutations(values, 2):
+            for small in _SMALL:
+                if ranges[t][0] <= small <= ranges[t][1]:
+                    yield from (values | {t: small, s: n} for n in (small * k for k in _FACTORS) if ranges[s][0] <= n <= ranges[s][1])
 
 
 # ---- The graph at one value of each size ----

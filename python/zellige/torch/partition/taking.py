@@ -299,8 +299,13 @@ class Taking:
         time that cannot be measured is None. `host` is not used."""
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in VIEWS for n in p.module.graph.nodes)
-            times = clock.gpu_time(attention_kernels.in_place_of_torchs(p.module), p.values(), kernels), clock.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
-            self.measured[p.part] = times
+            launches = kernels, len(p.part.program.manifest["kernels"])
+            now = tuple(map(int, p.part.markers))
+            self.measured[p.part] = _times(p.part, p.module, p.values(), now, launches)
+            for module, values, sizes in p.part.others() if now else ():
+                p.part.measured.append((sizes, _times(p.part, module, values, sizes, launches)))
+            if now:
+                p.part.measured.append((now, self.measured[p.part]))
         return self.measured[p.part]
 
     def _accept(self, p) -> None:
@@ -309,6 +314,8 @@ class Taking:
             copy.replace_all_uses_with(copy.args[0])  # the graph may return what a copy returns, the argument
             self.module.graph.erase_node(copy)
         direct.call(self.module, p.node, p.part)
+        sentence = p.part.branches() if p.part.markers else ""
+        self.report.branches |= {p.node.target: sentence} if sentence else {}
         self.report.parts.append(p.part.program)
         self.report.taken += _operators(p.module) + len(p.changes)
 
@@ -321,6 +328,14 @@ class Taking:
         self.report.where |= mixed.report.where
         self.report.parts += mixed.report.parts
         self.report.taken += mixed.report.taken
+
+
+def _times(part, module, values, sizes, launches) -> tuple:
+    """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). `module`: its operators,
+    and `values`: its arguments, at `sizes`."""
+    torchs, own = launches
+    call = part.call if not sizes else lambda *given: part.call(*given, *sizes)
+    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), values, torchs), clock.gpu_time(call, values, own)
 
 
 def _operators(module) -> int:
