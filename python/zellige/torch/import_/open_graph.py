@@ -237,9 +237,23 @@ def _given(graph) -> dict:
     return known
 
 
+class _Python(PythonReferenceAnalysis):
+    """The functions of expressions as Python's operators, also those that torch has for sympy's expressions only."""
+
+    @staticmethod
+    def int_truediv(a, b):
+        return a / b
+
+    truediv = int_truediv
+
+    @staticmethod
+    def trunc_to_int(x, dtype):
+        return torch.sym_int(x)
+
+
 def _computed(graph, expr, known):
     """Returns a node with the value of an expression, computed from the nodes `known` of its symbols."""
     tracer = torch.fx.proxy.GraphAppendingTracer(graph)
     if any(s not in known for s in expr.free_symbols):
         raise Unfit(f"reads {expr}, which no input has")
-    return sympy_interp(PythonReferenceAnalysis, {s: torch.fx.Proxy(known[s], tracer) for s in expr.free_symbols}, expr).node
+    return sympy_interp(_Python, {s: torch.fx.Proxy(known[s], tracer) for s in expr.free_symbols}, expr).node

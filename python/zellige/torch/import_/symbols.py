@@ -26,6 +26,7 @@ EXTENTS = "zellige: what a tensor's sizes are of the graph's"  # key in a node's
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
 POINTS = 3  # twins that are rewritten; a part is traced at one value more, which checks what these gave
+_COMPUTED = ("FloorDiv", "CleanDiv", "PythonMod", "Mod", "Max", "Min", "ToFloat", "FloatPow", "FloatTrueDiv", "IntTrueDiv", "TruncToInt")
 _TRIES, _SMALL, _FACTORS = 256, (5, 7, 11, 12), (5, 6, 11, 13, 14)  # how values that guards allow are looked for
 _START = 11  # least value at which graphs are traced, where the range allows: smaller ones broadcast, and are short sums
 
@@ -261,6 +262,8 @@ def numbered(module, sizes=None, point=None):
             node.meta["val"] = _in_numbers(node, value, sizes, point)
             continue
         if is_open(value) and not isinstance(value, torch.SymBool):
+            if not _is_computed(value.node.expr):
+                raise Unfit(f"reads {value.node.expr}, which the graph around the programs does not compute")
             kind, expr = SizedInt if isinstance(value, torch.SymInt) else SizedFloat, value.node.expr
             if isinstance(value, torch.SymInt):
                 sizes.know(expr)
@@ -272,6 +275,11 @@ def numbered(module, sizes=None, point=None):
             user.args, user.kwargs = torch.fx.map_arg((user.args, user.kwargs), lambda n: fixed if n is node else n)  # noqa: B023
     graph.eliminate_dead_code()
     return twin
+
+
+def _is_computed(expr) -> bool:
+    """Returns true if an expression is made of functions that Python has for integers and fractions."""
+    return all(e.is_Symbol or e.is_Number or e.is_Add or e.is_Mul or e.is_Pow or type(e).__name__ in _COMPUTED for e in sympy.preorder_traversal(expr))
 
 
 def _in_numbers(node, value, sizes, point):
