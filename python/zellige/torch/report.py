@@ -54,7 +54,8 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
-        lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
+        at = lambda p: " at the greatest sizes" if p.sizes else ""  # noqa: E731
+        lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected{at(p)}" for p in self.parts]
         lines += [f"  for {name}: {what}" for name, what in self.sizes.items()]
         lines += [f"  compiled anew for other sizes: {self.specialised}"] if self.specialised else []
         lines += [f"  branch: {self._shown(name)}: {what}" for name, what in self.branches.items()]

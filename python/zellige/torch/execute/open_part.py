@@ -136,6 +136,7 @@ class OpenPart:
                 told.node = self._node_of(str(why))
                 raise told from None
             self.program = Program(native, self.name)
+            self.inputs = list(zip(self.read, self.program.inputs))
             return self.program
 
     def _node_of(self, message):
