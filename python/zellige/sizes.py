@@ -157,8 +157,9 @@ def evaluate(text, values) -> int:
     return value(_parsed(text)) if isinstance(text, str) else text
 
 
-def _names(text) -> list:
-    return sorted({n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)})
+def names_of(text) -> list:
+    """Returns the names in an entry of a graph in JSON form."""
+    return [] if isinstance(text, int) else sorted({n.id for n in ast.walk(_parsed(text)) if isinstance(n, ast.Name)})
 
 
 def at(form, values) -> dict:
@@ -338,7 +339,7 @@ class SizedProgram:
         while known != len(values):  # an extent of two sizes gives one if the other is known; names alone come first
             known = len(values)
             for text, found, where in sorted(left, key=lambda entry: entry[0] not in dims):
-                unknown = [n for n in _names(text) if n not in values]
+                unknown = [n for n in names_of(text) if n not in values]
                 if len(unknown) != 1:
                     continue
                 name = unknown[0]
@@ -347,7 +348,7 @@ class SizedProgram:
                     values[name], origins[name] = (found - zero) // (one - zero), f"{found} in {where}"
                     dims[name].check(values[name], f"program {self.name}, {where}")
         for text, found, where in left:
-            names = _names(text)
+            names = names_of(text)
             for n in names:
                 if n not in values:
                     raise Error(f"program {self.name}: expected {text} in {where}, found {found}, which no value of {n} gives")

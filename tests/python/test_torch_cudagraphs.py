@@ -17,7 +17,7 @@ from zellige.torch.measure import estimates  # noqa: E402
 class MadeUp:
     """Captures by keeping the call: a replay runs it on the tensors of the capture, and copies what it makes into those of the first time."""
 
-    captures, current, capturing, failing = [], 7, False, False
+    captures, current, capturing, failing, memory = [], 7, False, False, 1 << 30
 
     def __init__(self, device):
         pass
@@ -30,6 +30,12 @@ class MadeUp:
 
     def new_stream(self):
         return object()
+
+    def reserved(self):
+        return sum(x.nbytes for c in MadeUp.captures for x in c.inputs if isinstance(x, torch.Tensor))
+
+    def room(self):
+        return MadeUp.memory
 
     def run(self, call, inputs, stream):
         return call(*inputs)
@@ -56,7 +62,7 @@ class MadeUp:
 
 @pytest.fixture
 def captures(monkeypatch):
-    MadeUp.captures, MadeUp.current, MadeUp.capturing, MadeUp.failing = [], 7, False, False
+    MadeUp.captures, MadeUp.current, MadeUp.capturing, MadeUp.failing, MadeUp.memory = [], 7, False, False, 1 << 30
     monkeypatch.setattr(cudagraphs, "Gpu", MadeUp)
     monkeypatch.setattr(capturable, "DEVICE", "cpu")
     torch._dynamo.reset()
@@ -436,3 +442,28 @@ def test_what_is_not_known_is_refused(mode, options, message):
     with pytest.raises(ValueError) as caught:
         torch_backend.backend(None, [], mode=mode, options=options)
     assert str(caught.value) == message
+
+
+def test_each_size_has_a_capture(captures, monkeypatch):
+    """One compilation; a capture for each length that is called, and the one that was replayed longest ago makes room."""
+    monkeypatch.setattr(cudagraphs, "MAX_SIZES", 3)
+    model = Layer()
+    run = captured(model, options={"cudagraphs": True}, dynamic=True)
+    with torch.no_grad():
+        for rows in (5, 7, 5, 7, 9, 5, 11, 7):
+            x = torch.randn(rows, 16)
+            close(run(x), model(x))
+    (report,) = torch_backend.reports
+    assert [c.replays for c in captures] == [2, 1, 0, 0, 0] and report.captured == 5 and not report.uncaptured
+
+
+def test_captures_of_sizes_have_a_share_of_the_memory(captures):
+    """Those of two lengths fit, so that the first one is captured again after two others."""
+    model = Layer()
+    run = captured(model, options={"cudagraphs": True}, dynamic=True)
+    MadeUp.memory = 64 * 16 * 4 * 2
+    with torch.no_grad():
+        for rows in (64, 65, 66, 64):
+            x = torch.randn(rows, 16)
+            close(run(x), model(x))
+    assert torch_backend.reports[0].captured == 4

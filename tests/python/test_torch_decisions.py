@@ -16,7 +16,7 @@ from torch.nn import functional as F  # noqa: E402
 from zellige import _native, torch_backend  # noqa: E402
 from zellige.torch import compilation, options  # noqa: E402
 from zellige.torch.cache import graph_key  # noqa: E402
-from zellige.torch.execute import source  # noqa: E402
+from zellige.torch.execute import part, source  # noqa: E402
 from zellige.torch.measure import attention_kernels, clock  # noqa: E402
 from zellige.torch.partition import mixtures, taking  # noqa: E402
 
@@ -62,7 +62,7 @@ def counted(monkeypatch):
     count(mixtures, "cheaper", "mixed")
     count(clock, "cost", "measured")
     count(compilation, "aot_module_simplified", "aot")
-    count(taking.Part, "__init__", "traced")
+    count(part.Part, "__init__", "traced")
     return counts
 
 
@@ -265,18 +265,28 @@ def test_the_option_cache_decides_anew_and_keeps_nothing(folder):
         compiled(chain, *chains_inputs(), cache=3)
 
 
-def test_sizes_that_are_symbols_are_specialised_first():
-    def function(x):
-        return torch.exp(x) * 2 + x.shape[0]
+def test_a_decision_holds_for_the_range_of_a_size():
+    """The second time with other lengths first, and a third time with a range of its own."""
 
-    for _ in range(2):
+    def function(x):
+        return (torch.exp(x) * 2).sum(1), torch.tanh(x + 1) + x.shape[0]
+
+    found = []
+    for lengths, limit in (((3, 4), None), ((40, 5, 3), None), ((7, 9), 9)):
         torch._dynamo.reset()
         torch_backend.reports.clear()
         with torch.no_grad():
-            run = torch.compile(function, backend=torch_backend.backend, dynamic=True)
-            for rows in (3, 4):
-                torch.testing.assert_close(run(torch.ones(rows, 8)), function(torch.ones(rows, 8)))
-    assert [r.decisions for r in torch_backend.reports] == ["from the cache", "from the cache"]
+            run = torch.compile(function, backend=torch_backend.backend, dynamic=None)
+            for rows in lengths:
+                x = torch.ones(rows, 8)
+                torch._dynamo.mark_dynamic(x, 0, **({} if limit is None else {"min": 2, "max": limit}))
+                torch.testing.assert_close(run(x), function(x))
+        (report,) = torch_backend.reports
+        found.append((report.decisions, list(report.sizes.values()), [p.sizes[0].max for p in report.parts]))
+    open_range = ["L['x'].size()[0], 2 to 8192"]
+    assert found[0] == ("kept", open_range, [8192] * len(found[0][2])) and found[0][2]
+    assert found[1] == ("from the cache", *found[0][1:])
+    assert found[2] == ("kept", ["L['x'].size()[0], 2 to 9"], [9] * len(found[0][2]))
 
 
 @pytest.mark.parametrize("damage", [b"", b"no entry", None])
@@ -440,7 +450,7 @@ def test_what_was_left_for_want_of_memory_or_by_a_fault_is_decided_again(monkeyp
 
     x = torch.randn(4, 32)
     with monkeypatch.context() as failing:
-        failing.setattr(taking.Part, "plan", fails)
+        failing.setattr(part.Part, "plan", fails)
         results, told = compiled(torch.exp, x, take="all")
     assert told.decisions.startswith(why) and (told.left, told.parts) == ({"fused_0": str(error)}, [])
     torch.testing.assert_close(results, (x.exp(), x.exp()))

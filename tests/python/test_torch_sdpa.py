@@ -175,7 +175,7 @@ def test_programs_are_compared_with_it(gpu):
     assert made.target is custom.ATTENTION
 
     class Part:
-        program = types.SimpleNamespace(manifest={"kernels": [1]})
+        program, markers = types.SimpleNamespace(manifest={"kernels": [1]}), ()
         call = staticmethod(lambda q, k, v: q)
 
     planned = types.SimpleNamespace(module=module, values=lambda: [q, k, v], part=Part())

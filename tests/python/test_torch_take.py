@@ -100,7 +100,7 @@ def test_what_a_part_was_measured_to_cost_is_what_it_costs_the_graph():
     """As a softmax of 16 rows of 127280 elements: torch's kernel is estimated at 8 us and takes 34, two kernels of ours 8."""
     Cost = estimates.Cost
     decision = taking.Taking(None, set(), Report(), None, types.SimpleNamespace(type="cuda"), True)
-    part = types.SimpleNamespace(program=types.SimpleNamespace(price=11.0))
+    part = types.SimpleNamespace(price=11.0)
     p = types.SimpleNamespace(part=part, torchs=lambda: Cost(8.0, 8.0), own=lambda: Cost(11.0, 17.0))
     decision.graph, decision._measure = Cost(8.0, 8.0), lambda p, host: (34.0, 8.0)
     assert decision._why_not(p) is None and decision.graph == Cost(34.0, 8.0)
@@ -122,9 +122,9 @@ def test_products_that_cost_more_are_left_to_torch_and_the_rest_is_taken(monkeyp
     """As if programs with matmuls were slow."""
     of_part = estimates.of_part
 
-    def slow(program, tensors):
-        has_product = any(o["op"] == "custom" and "matmul" in str(o) for o in program.graph["operators"])
-        return estimates.Cost(1e6, 5.0) if has_product else of_part(program, tensors)
+    def slow(part, tensors):
+        has_product = any(o["op"] == "custom" and "matmul" in str(o) for o in part.program.graph["operators"])
+        return estimates.Cost(1e6, 5.0) if has_product else of_part(part, tensors)
 
     monkeypatch.setattr(estimates, "of_part", slow)
 
@@ -313,7 +313,7 @@ def function_of_parts(x, y):
 @pytest.mark.parametrize("where", ["traced", "planned"])
 def test_what_one_operator_needs_is_refused_for_it_alone(monkeypatch, where, refused):
     """An operator that a part cannot have, as its tracing tells or the planner."""
-    evaluate, plan, programs = execute.part.Rows.evaluate, execute.part.Part.plan, []
+    evaluate, plan, programs = execute.traced.Rows.evaluate, execute.part.Part.plan, []
     target = {"matmul": torch.ops.aten.mm}.get(refused) or getattr(torch.ops.aten, refused)
 
     def evaluated(self, node, arrays):
@@ -328,7 +328,7 @@ def test_what_one_operator_needs_is_refused_for_it_alone(monkeypatch, where, ref
         programs.append(operators)
         return plan(self, *arguments)
 
-    monkeypatch.setattr(execute.part.Rows, "evaluate", evaluated)
+    monkeypatch.setattr(execute.traced.Rows, "evaluate", evaluated)
     monkeypatch.setattr(execute.part.Part, "plan", planned)
     torch._dynamo.reset()
     torch_backend.reports.clear()

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import zellige  # noqa: E402
 from zellige import torch_backend  # noqa: E402
-from zellige.torch.execute import part  # noqa: E402
+from zellige.torch.execute import part, traced  # noqa: E402
 
 
 class Model(torch.nn.Module):
@@ -122,14 +122,14 @@ def test_an_update_that_torch_copies_has_the_users_line():
 
 
 def test_a_part_that_cannot_be_traced_names_the_operator(monkeypatch):
-    evaluate = part.Rows.evaluate
+    evaluate = traced.Rows.evaluate
 
     def failing(self, node, arrays):
         if "relu" in str(node.target):
             raise zellige.Error("reshape: expected a shape of 6 elements, found 5")
         return evaluate(self, node, arrays)
 
-    monkeypatch.setattr(part.Rows, "evaluate", failing)
+    monkeypatch.setattr(traced.Rows, "evaluate", failing)
     r = report(Model(), torch.randn(5, 8))
     (place, code), (last, _) = line("relu", Model), line("softmax", Model)
     assert f"left: fused_0 (Linear to softmax, {place} to {last}): relu: expected a shape of 6 elements, found 5 ({place}: {code})" in str(r)

@@ -1,8 +1,8 @@
 """Implements torch.compile(model, backend="zellige").
 
 The traced graph is decomposed where the result consists of operators that Zellige supports. It is then partitioned: the
-largest convex parts of supported operators become programs, and all other operators are unchanged. Symbolic sizes are
-specialised, so that each size gets a program of its own. A graph that needs gradients is left to torch. `reports` lists
+largest convex parts of supported operators become programs, and all other operators are unchanged. Symbolic
+sizes stay open, so that one program is for all values. A graph that needs gradients is left to torch. `reports` lists
 for every graph which operators became parts of programs and which did not, with the reasons.
 """
 
@@ -31,9 +31,13 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         report.left["the graph"] = why
         report.uncaptured = f"the graph {why}" if options.cudagraphs else ""
         return wrappers.forward(graph_module)
-    symbols.specialize(graph_module)
-    compilation = Compilation(graph_module, example_inputs, options, report)
-    return compilation.found() or compilation.programs() or compilation.replayed() or compilation.as_traced()
+    symbols.bound(graph_module)
+    try:
+        compilation = Compilation(graph_module, example_inputs, options, report)
+        return compilation.found() or compilation.programs() or compilation.replayed() or compilation.as_traced()
+    except BaseException:  # torch traces the function again in another way
+        reports[:] = [r for r in reports if r is not report]
+        raise
 
 
 def _not_for_programs(graph_module, example_inputs):
@@ -41,8 +45,6 @@ def _not_for_programs(graph_module, example_inputs):
     reason."""
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
         return "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
-    if symbols.marked(graph_module):
-        return "has sizes that mark_dynamic forbids to specialise, and programs are of fixed sizes; use maybe_mark_dynamic"
     if symbols.changes_shared(graph_module):
-        return "changes tensors that share their memory and have symbolic sizes, and programs are of fixed sizes"
+        return "changes tensors that share their memory and have symbolic sizes"
     return None

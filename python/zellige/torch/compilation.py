@@ -10,7 +10,7 @@ from . import words
 from .cache import graph_key
 from .cache.decisions import Decisions, told
 from .execute import capturable, cudagraphs, direct, wrappers
-from .import_ import declared, operators, schema, symbols
+from .import_ import declared, open_graph, schema, symbols
 from .import_.aot import KeptWhole
 from .import_.decompositions import decompositions
 from .measure import attention_kernels, estimates
@@ -25,7 +25,6 @@ def rewritten(module, captured=False) -> tuple:
     """Applies the rewrites of the table to a traced graph, in place. `captured`: calls are to be replayed from CUDA
     graphs. Returns (names of the nodes of constants, the cost that is saved)."""
     graph = module.graph
-    symbols.fix(graph, operators.OPERATORS)
     schema.bind(graph)
     declared.correct(graph)
     work = Work(module, captured)
@@ -34,6 +33,14 @@ def rewritten(module, captured=False) -> tuple:
     settle(rows(Level.spelling), work)
     apply(rows(Level.result), work, 1)
     return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
+
+
+def opened(module, sizes, captured):
+    """Rewrites a traced graph with open sizes: at several values of these, which become one graph again. Returns (its module, names of
+    the nodes of constants, the cost that is saved). Raises Unfit if they cannot stay open."""
+    twins = [symbols.numbered(module, sizes, point) for point in sizes.points[: symbols.POINTS]]
+    found = [rewritten(twin, captured) for twin in twins]
+    return open_graph.joined(twins, sizes), *found[0]
 
 
 def partitioned(module, constants, report, options, saved, captured):
@@ -126,8 +133,23 @@ class Compilation:
         """Returns the function of a graph of AOT's, with programs."""
         graph_key.mark(module)
         weights = {n.name for i, n in enumerate(module.graph.find_nodes(op="placeholder")) if i in self._weights}
-        constants, saved = rewritten(module, self.options.cudagraphs)
+        try:
+            sizes = symbols.Sizes.of(module.graph)
+            module, constants, saved = self._specialised(module) if sizes is None else opened(module, sizes, self.options.cudagraphs)
+            self.report.sizes = {} if sizes is None else sizes.shown()
+        except symbols.Unfit as why:
+            if symbols.marked(self.graph_module):
+                self.report.left["the graph"] = f"{why}, and mark_dynamic forbids to specialise its sizes"
+                return self._recorded(module, wrappers.forward(module))
+            self.report.specialised = f"the graph {why}"
+            symbols.specialize([n.meta.get("val") for n in module.graph.find_nodes(op="placeholder")])
+            module, constants, saved = self._specialised(module)
         return self._captured(module, lambda captured: partitioned(module, constants | weights, self.report, self.options, saved, captured))
+
+    def _specialised(self, module):
+        """Rewrites a traced graph with the numbers that its symbols have. Returns what `opened` does."""
+        module = symbols.numbered(module)
+        return module, *rewritten(module, self.options.cudagraphs)
 
     def _keep_operators(self, module, _):
         """Returns the function of a graph of AOT's without programs."""

@@ -25,6 +25,10 @@ class Report:
     # seconds by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation); or "cache" (reading the
     # decisions), "programs" (loading them), and "tracing" if AOT's wrappers are needed
     seconds: dict = field(default_factory=dict)
+    # by size of the graph that is known at a call only: where it is from, and its least and greatest value
+    sizes: dict = field(default_factory=dict)
+    branches: dict = field(default_factory=dict)  # by part: the sizes at which torch's kernels run in its place
+    specialised: str = ""  # why the graph is compiled anew for other sizes, although torch has symbols for them
     # "from the cache", "kept" there, or "not kept", with the reason: what was decided on this graph
     decisions: str = ""
     # sentences: the torch kernel for each attention left to torch, and measured times
@@ -50,7 +54,11 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
-        lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
+        at = lambda p: " at the greatest sizes" if p.sizes else ""  # noqa: E731
+        lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected{at(p)}" for p in self.parts]
+        lines += [f"  for {name}: {what}" for name, what in self.sizes.items()]
+        lines += [f"  compiled anew for other sizes: {self.specialised}"] if self.specialised else []
+        lines += [f"  branch: {self._shown(name)}: {what}" for name, what in self.branches.items()]
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {self._shown(name)}: {why}" for name, why in self.left.items()]

@@ -25,6 +25,7 @@ from ... import _native
 from ..._native import Error
 from ..execute import cudagraphs, kept, source
 from ..execute.direct import PART
+from ..execute.open_part import OpenPart
 from ..execute.part import Part
 from ..execute.programs import Programs
 from ..execute.source import Unknown
@@ -32,7 +33,7 @@ from ..rewrites import constants
 from . import graph_key
 
 # what is reported of a graph that was compiled, besides its programs
-_REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured")
+_REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured", "sizes", "specialised", "branches")
 
 
 @dataclass
@@ -78,6 +79,8 @@ class Decisions:
         module of which `function` was made."""
         if report.faults or report.rejected:
             self.why = self.why or "a fault is reported in each process"
+        elif report.specialised:
+            self.why = self.why or "its sizes are specialised"
         elif report.exhausted:
             self.why = self.why or f"the machine had no memory, files or threads left for {report.exhausted[0]}"
         elif self._options.ended:
@@ -121,7 +124,7 @@ def _made(entry, report) -> Found:
     if "function" not in entry:
         return found
     found.traced = entry["traced"]
-    parts, begun_at = [Part.again(p) for p in entry["parts"]], time.monotonic()
+    parts, begun_at = [(OpenPart if "names" in p else Part).again(p) for p in entry["parts"]], time.monotonic()
     for device in {p.device for p in parts}:
         with Programs(device) as programs:
             goes_on = lambda *_: not programs.ended  # noqa: B023, E731

@@ -17,6 +17,7 @@ import pathlib
 import sys
 import types
 
+import sympy
 import torch
 
 from ... import _native
@@ -49,12 +50,12 @@ def of(graph_module, inputs, **options) -> tuple:
     """Returns (the description of a graph for its inputs and the backend's `options`, whether only equal graphs have
     it)."""
     lines, sure = [repr(sorted(options.items())), _versions(), _settings()], True
-    number, memories, devices = {}, {}, set()
+    number, memories, devices, sizes = {}, {}, set(), {}
     given = iter(inputs)
     for node in graph_module.graph.nodes:
         argument = lambda x: _argument(x, number)  # noqa: B023, E731
         if node.op == "placeholder":
-            what = _input(node.meta.get("example_value"), next(given), memories, devices)
+            what = _input(node.meta.get("example_value"), next(given), memories, devices, sizes)
             # torch's mark of a tensor with a fixed address, which CUDA graphs read in place
             what += str((node.meta.get("tensor_dict") or {}).get("_dynamo_static_input_type", ""))
         elif node.op == "output":
@@ -102,14 +103,30 @@ def _argument(x, number) -> str:
     raise Unknown(f"an argument that is {type(x).__name__}")
 
 
-def _input(declared, given, memories, devices) -> str:
-    """Returns the description of an input. `memories`: a dict with a number for each memory; `devices`: the set of GPUs
-    of the inputs. Both are updated."""
-    if type(declared) in symbols.NUMBERS:
-        number = symbols.number(declared)
+def _size(n, sizes):
+    """Returns the description of a size: a number, or what it is of the open ones, each with its range. `sizes`: the number of each open
+    size, in the order of the inputs, which is updated. So a decision is for the range, not for the sizes of one call."""
+    if type(n) not in symbols.NUMBERS:
+        return n
+    if not isinstance(n, torch.SymInt) or not isinstance(n.node.expr, sympy.Basic):
+        number = symbols.number(n)
         if number is None:
             raise Unknown("a size that depends on data")
-        return f"{type(declared).__name__} {number!r}"
+        return number
+    expr, env = n.node.expr, n.node.shape_env
+    if torch.fx.experimental.symbolic_shapes.free_unbacked_symbols(n):
+        raise Unknown("a size that depends on data")
+    for s in sorted(expr.free_symbols, key=str):
+        sizes.setdefault(s, f"size{len(sizes)}")
+    ranges = [f"{sizes[s]} {env.var_to_range[s]}" for s in sorted(expr.free_symbols, key=str)]
+    return f"{expr.xreplace({s: sympy.Symbol(sizes[s]) for s in expr.free_symbols})} of {ranges}" if ranges else int(expr)
+
+
+def _input(declared, given, memories, devices, sizes) -> str:
+    """Returns the description of an input. `memories`: a dict with a number for each memory; `devices`: the set of GPUs
+    of the inputs; `sizes`: the number of each open size. They are updated."""
+    if type(declared) in symbols.NUMBERS:
+        return f"{type(declared).__name__} {_size(declared, sizes)!r}"
     if not isinstance(declared, torch.Tensor):
         if type(declared) in (int, float, bool, type(None)):
             return repr(declared)
@@ -121,11 +138,9 @@ def _input(declared, given, memories, devices) -> str:
     if x.device.type == "cuda":
         devices.add(x.device.index or 0)
     memory = memories.setdefault(x.untyped_storage()._cdata, len(memories))
-    sizes = [tuple(symbols.number(n) if type(n) in symbols.NUMBERS else n for n in of) for of in (x.shape, x.stride(), (x.storage_offset(),))]
-    if any(None in of for of in sizes):
-        raise Unknown("a size that depends on data")
+    extents = [tuple(_size(n, sizes) for n in of) for of in (x.shape, x.stride(), (x.storage_offset(),))]
     flags = isinstance(given, torch.nn.Parameter), x.requires_grad, x.is_conj(), x.is_neg(), x.is_inference()
-    return f"{x.dtype} {x.device} {sizes} {memory} {flags}"
+    return f"{x.dtype} {x.device} {extents} {memory} {flags}"
 
 
 def _settings() -> str:

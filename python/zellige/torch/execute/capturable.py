@@ -60,6 +60,8 @@ def overlaps(value) -> bool:
 def _why_not_input(value, static):
     """Returns why a graph with the input `value` cannot be captured, as a predicate of the input ("lies on cpu"); None
     if it can. `static`: the input has a fixed address."""
+    if isinstance(value, torch.SymInt):
+        return None  # a size, for each of which there is a capture
     if not isinstance(value, torch.Tensor):
         return "is a number, which may differ from call to call"
     if value.device.type != DEVICE:
@@ -87,7 +89,7 @@ def _nodes(x) -> list:
 def _why_not_operator(n):
     """Returns why an operator cannot be captured, as a sentence; None if it can."""
     target, value = n.target, n.meta.get("val")
-    if target is operator.getitem:
+    if target is operator.getitem or isinstance(value, (torch.SymInt, torch.SymFloat)):
         return None
     if not isinstance(target, torch._ops.OpOverload):
         return f"{getattr(target, '__name__', target)} is no operator of torch's"

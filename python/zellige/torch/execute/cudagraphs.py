@@ -4,6 +4,7 @@ kernel.
     run = Replayed(call, graph, static, report)        call(*inputs) -> outputs
     run(inputs)                                        captured at the first call, replayed by later calls
 
+A function with open sizes has a capture for each combination of them that is called, the last MAX_SIZES at most.
 Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors that
 belong to the capture. Calls from another thread, on another stream or with other parameters have captures of their own.
 Outputs belong to the capture: the next call that replays it overwrites them. The number of captures, or the reason why
@@ -12,14 +13,19 @@ one failed, is written to `report`.
 
 import threading
 import warnings
+from collections import OrderedDict
 from typing import NamedTuple
 
 import torch
 
+from ..import_ import open_graph
 from ..import_.kinds import tensors
 from . import capturable, kept
 
 MAX_CAPTURES = 128  # captures per function; further calls run without a capture
+# Of a function with open sizes: captures, and the share of the GPU's memory that they have. The one that was replayed longest ago
+# makes room for the next.
+MAX_SIZES, MAX_SHARE = 64, 0.25
 
 
 class Gpu:
@@ -38,6 +44,14 @@ class Gpu:
 
     def new_stream(self):
         return torch.cuda.Stream(self._device)
+
+    def reserved(self) -> int:
+        """Returns the bytes of the GPU's memory that torch has, of which each capture has some for itself."""
+        return torch.cuda.memory_reserved(self._device)
+
+    def room(self) -> int:
+        """Returns the bytes that captures of one function may have."""
+        return int(torch.cuda.get_device_properties(self._device).total_memory * MAX_SHARE)
 
     def run(self, call, inputs, stream):
         """Runs a call on a stream, after the work that is on the current stream and before later work on it. Returns
@@ -86,24 +100,25 @@ class Replayed:
     _boxed_call = True  # AOT's mark of a function that takes one list
 
     def __init__(self, call, graph, static, report):
-        values = {i: n.meta["val"] for i, n in enumerate(graph.find_nodes(op="placeholder")) if n.users}
-        self._begin(call, report, capturable.device(graph), [i for i in values if i in static])
+        inputs = graph.find_nodes(op="placeholder")
+        values = {i: n.meta["val"] for i, n in enumerate(inputs) if n.users and isinstance(n.meta["val"], torch.Tensor)}
+        self._begin(call, report, capturable.device(graph), [i for i in values if i in static], open_graph.open_inputs(graph))
         self._values = {i: Declared(v.shape, v.stride(), v.dtype, v.device) for i, v in values.items() if i not in static}
 
-    def _begin(self, call, report, device, static):
-        self._call, self._own, self._report, self._captures, self._streams = call, kept.without(call), report, {}, {}
-        self._static, self._device, self._gpu = static, device, Gpu(device)
+    def _begin(self, call, report, device, static, sized):
+        self._call, self._own, self._report, self._captures, self._streams = call, kept.without(call), report, OrderedDict(), {}
+        self._static, self._device, self._gpu, self._sized = static, device, Gpu(device), sized
 
     def written(self) -> dict:
         """Returns how calls are captured, as strings, numbers, lists and dicts, for `again`."""
         values = {i: (list(v.shape), list(v.strides), str(v.dtype).removeprefix("torch."), str(v.device)) for i, v in self._values.items()}
-        return {"static": self._static, "device": str(self._device), "values": list(values.items())}
+        return {"static": self._static, "sized": self._sized, "device": str(self._device), "values": list(values.items())}
 
     @classmethod
     def again(cls, call, entry, report):
         """Returns the function of which `written` returned `entry`, for a call of the same graph."""
         made = cls.__new__(cls)
-        made._begin(call, report, torch.device(entry["device"]), entry["static"])
+        made._begin(call, report, torch.device(entry["device"]), entry["static"], entry["sized"])
         made._values = {i: Declared(tuple(shape), tuple(strides), getattr(torch, dtype), torch.device(device)) for i, (shape, strides, dtype, device) in entry["values"]}
         return made
 
@@ -111,6 +126,10 @@ class Replayed:
         if self._gpu.is_capturing():
             return self._call(*inputs)
         key = threading.get_ident(), self._gpu.stream()
+        if self._sized:
+            key += tuple([getattr(inputs[i], "shape", inputs[i]) for i in self._sized])
+            if key in self._captures:
+                self._captures.move_to_end(key)
         for capture in self._captures.get(key, ()):
             if torch._C._tensors_data_ptrs_at_indices_equal(inputs, capture.addresses, self._static):
                 return capture(inputs)
@@ -120,13 +139,17 @@ class Replayed:
         """Runs the call once eagerly, so that kernels and libraries are initialised, and then captures it as the CUDA
         graph that later calls with the same `key` (thread and stream) replay. Only runs the call if too many calls have
         been captured, or if a capture has failed. Returns the call's outputs."""
-        if self._report.uncaptured or sum(map(len, self._captures.values())) >= MAX_CAPTURES:
+        if self._report.uncaptured or not self._sized and sum(map(len, self._captures.values())) >= MAX_CAPTURES:
             return self._call(*inputs)
-        if key not in self._streams:
-            self._streams[key] = self._gpu.new_stream()
-        made = self._gpu.run(self._own, inputs, self._streams[key])
+        if key[:2] not in self._streams:
+            self._streams[key[:2]] = self._gpu.new_stream()
+        made = self._gpu.run(self._own, inputs, self._streams[key[:2]])
+        values = self._values
+        if self._sized:
+            values = {i: Declared(x.shape, x.stride(), x.dtype, x.device) for i, x in ((i, inputs[i]) for i in values)}
+            self._make_room()
         try:
-            capture = _Capture(self._gpu, self._own, self._values, self._static, inputs, self._streams[key])
+            capture = _Capture(self._gpu, self._own, values, self._static, inputs, self._streams[key[:2]])
         except Exception as why:  # out of memory, or a kernel that cannot be captured
             self._report.uncaptured = f"{type(why).__name__}: {(str(why).splitlines() or [''])[0]}"
             warnings.warn(f"zellige captures no CUDA graph: {self._report.uncaptured}", RuntimeWarning, stacklevel=2)
@@ -135,17 +158,26 @@ class Replayed:
         self._report.captured += 1
         return made
 
+    def _make_room(self):
+        """Drops the captures that were replayed longest ago, while there are too many, or while they have too much memory."""
+        count, held = (sum(of(c) for all_of in self._captures.values() for c in all_of) for of in (lambda c: 1, lambda c: c.bytes))
+        while self._captures and (count >= MAX_SIZES or held > self._gpu.room()):
+            _, dropped = self._captures.popitem(last=False)
+            count, held = count - len(dropped), held - sum(c.bytes for c in dropped)
+
 
 class _Capture:
     """A CUDA graph of one call, with the inputs and outputs that it uses."""
     def __init__(self, gpu, call, values, static, inputs, stream):
         """Captures a call. `values`: a dict from the index of each input that must be copied to a tensor with the
         input's shape, strides, dtype and device. `static`: the indices of the inputs that are read in place."""
+        before = gpu.reserved()
         # calls outside of inference mode could not write to inference-mode tensors
         with torch.inference_mode(False), torch.no_grad():
             self._inputs = _Inputs(values)
             self._inputs.copy(inputs)
             self._outputs, self._replay = gpu.capture(call, [self._inputs.own.get(i, x) for i, x in enumerate(inputs)], stream)
+        self.bytes = max(0, gpu.reserved() - before)
         # by index of the input, as torch's comparison of addresses expects
         self.addresses = [x.data_ptr() if i in static else None for i, x in enumerate(inputs)]
 

@@ -10,7 +10,7 @@ from torch.fx.node import _get_qualified_name
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..applications import applied
-from ..import_ import custom
+from ..import_ import custom, open_graph
 from ..import_.kinds import properties
 from ..measure import attention_kernels
 from ..rewrites import channels_last, speculation
@@ -27,7 +27,7 @@ def call(module, node, part) -> None:
     """Replaces `node`, which calls the submodule with the operators of `part`, by a call of the function part.call, which
     runs these operators as a program. Deletes the submodule."""
     with module.graph.inserting_before(node):
-        made = module.graph.call_function(part.call, node.args)
+        made = module.graph.call_function(part.call, (*node.args, *part.markers))
     made.meta = {**node.meta, PART: part}
     node.replace_all_uses_with(made)
     module.graph.erase_node(node)
@@ -52,6 +52,7 @@ def straighten(module) -> None:
     for node in module.graph.nodes:
         if node.op == "call_function":
             node.target = _binding_as_before(node, bindings)
+    open_graph.insert(module)
     module.recompile()
 
 
@@ -81,7 +82,7 @@ def _binding_as_before(node, bindings):
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: properties(n.meta.get("val"))  # noqa: E731
-    called = repr((torch.fx.map_arg(node.args, of), torch.fx.map_arg(node.kwargs, of)))
+    called = open_graph.shown((torch.fx.map_arg(node.args, of), torch.fx.map_arg(node.kwargs, of)))
     key = node.target, called, repr(properties(node.meta.get("val")))
     if key not in bindings:
         bindings[key] = _binding(node)

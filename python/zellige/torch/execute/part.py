@@ -7,29 +7,12 @@ from ctypes import c_int, c_void_p
 import torch
 
 from ... import _native, call_site, dtypes, exchange
-from ... import operators as op
 from ..._native import Error
 from ...program import Program
-from ...tracing import Array, Trace
 from .. import words
 from ..import_ import operators
-from ..import_.kinds import COPY
-from ..import_.rows import Rows
-from ..import_.schema import Left
-from ..import_.views import VIEWS, moves
 from .source import made, written
-
-
-def input_of(trace, name, value, constant=False, strides=True):
-    """Returns a new input of a trace, with the dtype and shape of the torch tensor `value` and, if `strides` is true,
-    its strides. Raises Left if Zellige does not support the tensor."""
-    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
-        raise Left(f"expected tensors with strides, found {f'one of {value.layout}' if isinstance(value, torch.Tensor) else type(value).__name__}")
-    if value.is_neg() or value.is_conj():
-        raise Left("expected tensors whose memory has their elements, found a lazily negated one")
-    if any(not isinstance(n, int) for n in value.shape):
-        raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
-    return trace.input(name, operators.dtype_of(value), operators.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
+from .traced import traced
 
 
 class Part:
@@ -37,75 +20,26 @@ class Part:
 
     # all that the part's function depends on, besides the program
     _WRITTEN = ("name", "words", "order", "single", "which", "shapes", "strides", "form", "read")
+    markers = ()  # numbers that the function takes after its tensors: the sizes (open_part.py)
 
     def __init__(self, name, module, constants, updates):
         """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: a dict from the
         index of a result to the placeholder that is updated in place with this result. Raises Left or Error if an
         operator is not supported."""
-        self.name, self.module, self.updates = name, module, {}
-        trace, arrays, self.order, self.copied, owners = Trace(name), {}, [], set(), {}
+        self.name, self.module, self.program = name, module, None
         self.words = words.of_part(module.graph)
-        rows = Rows(module.graph)
-        outputs = ()
-        for node in module.graph.nodes:
-            if node.op == "placeholder":
-                try:
-                    arrays[node] = self._input(trace, node, node.name in constants, node in updates.values())
-                except Error as why:
-                    raise type(why)(words.operands(str(why), [node.name])) from None
-                self.order.append(arrays[node]._name)
-            elif node.op == "output":
-                outputs = node.args[0]
-            else:
-                try:
-                    arrays[node] = rows.evaluate(node, arrays)
-                except Error as why:
-                    raise words.at(node, why) from None
-                owners |= {o: words.owner(node) for o in trace.arrays if o not in owners}
-        self.single = not isinstance(outputs, (tuple, list))
-        nodes = [outputs] if self.single else list(outputs)
-        for i, x in updates.items():
-            op.in_place(arrays[nodes[i]], arrays[x])
-            self.updates[i] = self.order.index(arrays[x]._name)
-        # which: per result, the index of an output, or the complemented index of an argument
-        made, strides, memories, self.which = [], [], [], []
-        self.shapes, self.strides = [tuple(n.meta["val"].shape) for n in nodes], [tuple(n.meta["val"].stride()) for n in nodes]
-        for n in nodes:
-            value, array = n.meta["val"], arrays[n]
-            if array._name in self.order and not moves(n):
-                self.which.append(~self.order.index(array._name))
-                continue
-            if value.is_contiguous():
-                array = rows.matrices.get(array._name, array)
-            memory = array._name, value.stride(), _copied(n, arrays)
-            if memory not in memories:
-                if array._name in made or array._name in self.order:
-                    array = op.reshape(array, array.shape)  # a separate output: a copy, or another layout
-                memories.append(memory)
-                made.append(array._name)
-                strides.append(tuple(value.stride()) or (1,) if array.shape == arrays[n].shape else (array.shape[1], 1))
-            self.which.append(memories.index(memory))
-        names = [trace.fresh(f"Y{i}") for i in range(len(made))]
-        if not made:
-            raise Left("computes nothing")
-        self.owners = owners | {y: owners.get(m, "") for m, y in zip(made, names)}
-        self.form, read = trace.form([trace.arrays[m] for m in made], names, strides)
-        self.read = [self.order.index(n) for n in read]
-        self.program = None
+        self.take(traced(name, module, constants, updates))
         self.device = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
 
-    def _input(self, trace, node, constant, updated):
-        """Returns the input for a placeholder. If programs cannot read it in place, such as an expanded tensor or a result of
-        `unfold`, the program reads a copy, except of one that it updates."""
-        value = node.meta["val"]
-        try:
-            return input_of(trace, node.name, value, constant)
-        except Error:
-            if updated or not isinstance(value, torch.Tensor):
-                raise
-            made = input_of(trace, node.name, value, constant, strides=False)
-            self.copied.add(len(self.order))
-            return made
+    def take(self, t) -> None:
+        """Takes over what was traced."""
+        self.form, self.read, self.order, self.which, self.single = t.form, t.read, t.order, t.which, t.single
+        self.shapes, self.strides, self.updates, self.copied, self.owners = t.shapes, t.strides, t.updates, t.copied, t.owners
+
+    @property
+    def price(self) -> float:
+        """The expected time of the program, in microseconds."""
+        return self.program.price
 
     def written(self) -> dict:
         """Returns the part as strings, numbers, lists and dicts, of which `again` makes it. Raises graph_key.Unknown if
@@ -132,7 +66,11 @@ class Part:
             native = _native.Program(graph, on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch, keep=keep)
         except Error as why:
             raise call_site.translated(why, self.form, self.owners, f"the part {self.words}") from None
-        self.program = Program(native, self.name)
+        return self.runs(Program(native, self.name))
+
+    def runs(self, program):
+        """Makes the part's function, which calls `program`. Returns the program."""
+        self.program = program
         self.inputs = list(zip(self.read, self.program.inputs))
         self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
         self.call = self.direct(self.device) if self.device.type == "cuda" and self.inputs else self.checked
@@ -249,18 +187,6 @@ class Part:
         made = {}
         exec(compile(text, f"<zellige {self.name}>", "exec"), scope, made)
         return made[self.name]
-
-
-def _copied(node, arrays):
-    """Returns the aten.clone node that makes the memory of a result: `node` itself, or the clone of which `node` is a
-    view with the same elements in the same order. Returns None if torch makes no copy for this result. `arrays`: the
-    traced array of each node."""
-    while node.target in VIEWS and node.target is not COPY:
-        of = node.args[0]
-        if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
-            return None
-        node = of
-    return node if node.target is COPY else None
 
 
 def _clone(x, strides):

@@ -39,7 +39,7 @@ class KeptWhole(torch.overrides.TorchFunctionMode):
         if operator is None or recompute_scale_factor or (size is None) == (scale_factor is None):
             return function(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
         scales, size = tuple_of(scale_factor), tuple_of(size)
-        size = size or [int(i * s) for i, s in zip(input.shape[2:], scales)]
+        size = size or [i * int(s) if float(s).is_integer() else int(i * s) for i, s in zip(input.shape[2:], scales)]
         aligned = () if "nearest" in mode else (bool(align_corners),)
         with torch._C._AutoDispatchBelowAutograd():  # torch's autograd kernels would decompose the operator
             return operator.default(input, size, *aligned, *(scales or [None] * n))

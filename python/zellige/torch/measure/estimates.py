@@ -70,10 +70,10 @@ def of_torch(nodes) -> Cost:
     return sum((_of_node(n) for n in nodes if n.op == "call_function"), Cost())
 
 
-def of_part(program, tensors: int) -> Cost:
-    """Returns the estimated cost of a call of a program with `tensors` inputs and outputs."""
-    kernels = len(program.manifest["kernels"])
-    return Cost(program.price, PART + LAUNCH * kernels + TENSOR * tensors)
+def of_part(part, tensors: int) -> Cost:
+    """Returns the estimated cost of a call of a part's program with `tensors` inputs and outputs."""
+    kernels = len(part.program.manifest["kernels"])
+    return Cost(part.price, PART + LAUNCH * kernels + TENSOR * tensors)
 
 
 def of_copy(value) -> Cost:

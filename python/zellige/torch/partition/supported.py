@@ -7,7 +7,7 @@ import torch
 from ..._native import Error
 from ...tracing import Trace
 from .. import words
-from ..execute.part import input_of
+from ..execute.traced import input_of
 from ..import_ import operators
 from ..import_.schema import Left
 from . import taking

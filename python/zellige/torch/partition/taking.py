@@ -14,8 +14,9 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from ..._native import Error, Exhausted, Fault
 from .. import words
 from ..execute import direct
-from ..execute.part import Part
+from ..execute.open_part import part_of
 from ..execute.programs import Programs
+from ..import_ import open_graph
 from ..import_.kinds import properties
 from ..import_.schema import Left
 from ..import_.views import VIEWS
@@ -29,10 +30,10 @@ class OfOperand(Left):
     """Raised if an operator is left because its operand is."""
 
 
-def _hopeless(program, torchs: estimates.Cost) -> bool:
-    """Returns true if the program is expected to be so slow, compared with the cost `torchs` of torch's kernels, that
+def _hopeless(part, torchs: estimates.Cost) -> bool:
+    """Returns true if the program of a part is expected to be so slow, compared with the cost `torchs` of torch's kernels, that
     compiling and measuring it is not worthwhile."""
-    return not estimates.Cost(program.price).worth_measuring(torchs)
+    return not estimates.Cost(part.price).worth_measuring(torchs)
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Planned:
 
     node: object  # the call of a submodule that has the part's operators
     module: object
-    part: Part = None
+    part: object = None  # a Part, or an OpenPart
     # by index of a result, the copy_ that the part replaces by updating the argument in place
     changes: dict = None
     like: "Planned" = None  # the first equal part, whose program this part shares
@@ -61,7 +62,7 @@ class Planned:
         """Returns the estimated cost of the part's program, with those of the operands that it reads as copies."""
         values = self.values()
         copies = (estimates.of_copy(values[i]) for i in self.part.copied)
-        return sum(copies, estimates.of_part(self.part.program, len(self.part.inputs) + len(self.part.program.outputs)))
+        return sum(copies, estimates.of_part(self.part, len(self.part.inputs) + len(self.part.program.outputs)))
 
     def values(self) -> list:
         """Returns the declared tensors of the part's inputs."""
@@ -145,7 +146,7 @@ class Taking:
             if may_pay is not None and not may_pay(planned):
                 return None
             for p in planned if may_pay is not None else ():
-                if not _hopeless(p.part.program, p.torchs()):
+                if not _hopeless(p.part, p.torchs()):
                     programs.compile(p.part.program)
             for done in programs.compiled():
                 self.progress.show(done, self.done, ", compiled")
@@ -201,9 +202,9 @@ class Taking:
         self.progress.show(at + 1, self.done)
         if p.like is not None or self.out_of_time():
             return p
-        p.again = lambda: Part(node.target, module, weights, {})
+        p.again = lambda: part_of(node.target, module, weights, {})
         try:
-            p.part = Part(node.target, module, weights, updates)
+            p.part = part_of(node.target, module, weights, updates)
         except Error as why:
             p.why = why
         self.made[key] = p
@@ -224,7 +225,7 @@ class Taking:
             self.done += operators
             return made
 
-        p.future = programs.begin(plan, lambda program: self.compiles and not (self.cheaper and _hopeless(program, torchs)))
+        p.future = programs.begin(plan, lambda program: self.compiles and not (self.cheaper and _hopeless(p.part, torchs)))
 
     def _planned(self, p, programs) -> bool:
         """Waits until the part `p` has been planned, and returns true if it has a program. Otherwise writes the reason
@@ -265,7 +266,7 @@ class Taking:
         """Returns None if a part is to become a program because that makes the graph faster. Otherwise returns the
         reason, with both costs."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
-        if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
+        if self.device.type == "cuda" and not _hopeless(p.part, torchs):
             found = self._measure(p, torchs.host)
             if None not in found:
                 torchs, own, how = estimates.Cost(found[0], torchs.host), estimates.Cost(found[1], own.host), "measured"
@@ -298,8 +299,13 @@ class Taking:
         time that cannot be measured is None. `host` is not used."""
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in VIEWS for n in p.module.graph.nodes)
-            times = clock.gpu_time(attention_kernels.in_place_of_torchs(p.module), p.values(), kernels), clock.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
-            self.measured[p.part] = times
+            launches = kernels, len(p.part.program.manifest["kernels"])
+            now = tuple(map(int, p.part.markers))
+            self.measured[p.part] = _times(p.part, p.module, p.values(), now, launches)
+            for module, values, sizes in p.part.others() if now else ():
+                p.part.measured.append((sizes, _times(p.part, module, values, sizes, launches)))
+            if now:
+                p.part.measured.append((now, self.measured[p.part]))
         return self.measured[p.part]
 
     def _accept(self, p) -> None:
@@ -308,6 +314,8 @@ class Taking:
             copy.replace_all_uses_with(copy.args[0])  # the graph may return what a copy returns, the argument
             self.module.graph.erase_node(copy)
         direct.call(self.module, p.node, p.part)
+        sentence = p.part.branches() if p.part.markers else ""
+        self.report.branches |= {p.node.target: sentence} if sentence else {}
         self.report.parts.append(p.part.program)
         self.report.taken += _operators(p.module) + len(p.changes)
 
@@ -322,6 +330,14 @@ class Taking:
         self.report.taken += mixed.report.taken
 
 
+def _times(part, module, values, sizes, launches) -> tuple:
+    """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). `module`: its operators,
+    and `values`: its arguments, at `sizes`."""
+    torchs, own = launches
+    call = part.call if not sizes else lambda *given: part.call(*given, *sizes)
+    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), values, torchs), clock.gpu_time(call, values, own)
+
+
 def _operators(module) -> int:
     return sum(n.op == "call_function" and convex.AGAIN not in n.meta for n in module.graph.nodes)
 
@@ -333,8 +349,8 @@ def _structure(module, weights, updates):
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
-    nodes = tuple((n.op, n.name in weights, str(n.target) if n.op == "call_function" else "", repr((numbered(n.args), numbered(n.kwargs))),
-                   repr(properties(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
+    nodes = tuple((n.op, n.name in weights, str(n.target) if n.op == "call_function" else "", open_graph.shown((numbered(n.args), numbered(n.kwargs))),
+                   repr(properties(n.meta.get("val"))), str(list(map(str, open_graph.each_extents(n))))) for n in module.graph.nodes)  # fmt: skip
     return nodes, tuple((i, number[x]) for i, x in updates.items())
 
 

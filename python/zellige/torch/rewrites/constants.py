@@ -9,6 +9,7 @@ computed once, at compile time.
 import torch
 
 from ..import_.kinds import COPY
+from ..import_.symbols import sized
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -24,10 +25,10 @@ class Constants:
     computed on demand. Nodes with the same operator and equal arguments, such as the masks of a model's layers, share
     one value. A node that is made later is looked at when it is asked for."""
 
-    def __init__(self, graph, on_cpu=True):
+    def __init__(self, graph, on_cpu=True, of_sizes=True):
         """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors
-        are."""
-        self.values, self.on_cpu = {}, on_cpu
+        are. of_sizes: also those that depend on the graph's open sizes, which are those of one value of each."""
+        self.values, self.on_cpu, self.of_sizes = {}, on_cpu, of_sizes
         self._found, self._first, self._by_call = {}, {}, {}  # by node: whether it is constant; the first one computed so, also by call
         for n in graph.nodes:
             self._is_constant(n)
@@ -45,6 +46,8 @@ class Constants:
         if n.op != "call_function" or not isinstance(n.target, torch._ops.OpOverload) or n.target._schema.is_mutable:
             return False
         if torch.Tag.nondeterministic_seeded in n.target.tags or not all(map(self._is_constant, n.all_input_nodes)):
+            return False
+        if not self.of_sizes and sized((n.args, n.kwargs)):
             return False
         arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
         self._first[n] = self._by_call.setdefault((n.target, str(arguments)), n)
@@ -91,7 +94,7 @@ class Constants:
 def fold(work, output) -> int:
     """Replaces constant nodes by attributes of the module, if other nodes than constants read them."""
     graph, module, kept, folded = work.graph, work.module, 0, []
-    constants = Constants(graph, on_cpu=False)
+    constants = Constants(graph, on_cpu=False, of_sizes=False)
     for n in _read(graph, constants):
         value = constants.value(n)
         if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
