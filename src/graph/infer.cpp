@@ -437,7 +437,8 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
   const bool folds = adds_integers(kind) || kind == OpKind::amax;
   if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
-  if (is_stored_only(dtype) && is_elementwise(kind) && is_arithmetic(kind))
+  const bool copies = kind == OpKind::mul_scalar && a.scalar == 1;
+  if (is_stored_only(dtype) && is_arithmetic(kind) && !copies)
     fail_at(where, "expected numbers to compute with, found {}: cast them to int32 first", name(dtype));
   const Format& f = format(dtype);
   const auto check = [&](const char* what, double x) {

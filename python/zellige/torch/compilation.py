@@ -32,6 +32,7 @@ def rewritten(module, captured=False) -> tuple:
     apply(rows(Level.layout), work, 1)
     before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)
+    apply(rows(Level.expansion), work, 1)
     apply(rows(Level.result), work, 1)
     return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
 
