@@ -116,10 +116,19 @@ def _masked_fill(x, mask, value):
     return torch.where(mask, value, x)
 
 
+def _cdist(x, y, p, mode=None):
+    """Returns the distances of rows in a norm of exponent 1, 2 or infinity."""
+    if p not in (1.0, 2.0, float("inf")) or x.dtype not in _DTYPES:
+        return NotImplemented
+    applied("distances of rows")
+    difference = (x.unsqueeze(-2) - y.unsqueeze(-3)).abs()
+    return difference.amax(-1) if p == float("inf") else difference.sum(-1) if p == 1 else difference.square().sum(-1).sqrt()
+
+
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm,
         torch.ops.aten.glu.default: _glu, torch.ops.aten.repeat.default: _repeat}  # fmt: skip
-_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill, torch.ops.aten.constant_pad_nd.default: _padded}  # NotImplemented in the others, in which the operator stays
+_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill, torch.ops.aten.constant_pad_nd.default: _padded, torch.ops.aten._cdist_forward.default: _cdist}  # NotImplemented in the others, in which the operator stays
 
 
 def decompositions() -> dict:

@@ -1,6 +1,8 @@
 """What ATen's operators on integers and bools mean: the dtype in which torch computes, comparisons, logic, and divisions by a
 constant; and roundings to whole numbers. All of it is exact."""
 
+import functools
+
 import torch
 
 from ... import dtypes
@@ -43,6 +45,7 @@ def wide(x):
 
 def arithmetic(function):
     """Wraps `function`, arithmetic on arrays, in one whose operands may also be stored alone; the result has their dtype."""
+    @functools.wraps(function)
     def of(*args, **options):
         stored = next((a._dtype for a in args if isinstance(a, Array) and a._dtype in dtypes.STORED), None)
         args = [int(a) if isinstance(a, bool) else a for a in args]
@@ -184,6 +187,25 @@ def divided(x, y, *, rounding_mode=None):
     return op.cast(quotient, dtype)
 
 
+def low_bits(x, bits):
+    """Returns x & bits, where the bits are all up to the highest one: the remainder of a power of two."""
+    if x._dtype == "bool" or not isinstance(bits, int) or bits < 0 or bits & (bits + 1):
+        raise Left(f"expected a number of low bits such as 15: programs have no operator on other bits, found {bits}")
+    return remainder(x, bits + 1)
+
+
+def shifted_left(x, by):
+    if not isinstance(by, int) or not 0 <= by < 31:
+        raise Left(f"expected a shift by 0 to 30 bits, found {by}")
+    return op.cast(op.mul(wide(x), 1 << by), x._dtype)
+
+
+def shifted_right(x, by):
+    if not isinstance(by, int) or not 0 <= by < 30:
+        raise Left(f"expected a shift by 0 to 29 bits, found {by}")
+    return op.cast(_divided(x, 1 << by)[1], x._dtype)
+
+
 def remainder(x, y):
     dtype = x._dtype
     return op.cast(_divided(x, y)[2], dtype)
@@ -205,6 +227,11 @@ OPERATORS = {
     aten.bitwise_or.Tensor: bitwise(op.maximum),
     aten.bitwise_xor.Tensor: bitwise(op.ne),
     aten.bitwise_not.default: negation,
+    aten.bitwise_and.Scalar: low_bits,
+    aten.__lshift__.Scalar: shifted_left,
+    aten.__rshift__.Scalar: shifted_right,
+    aten.bitwise_left_shift.Tensor_Scalar: shifted_left,
+    aten.bitwise_right_shift.Tensor_Scalar: shifted_right,
     aten.isnan.default: lambda x: op.cast(op.ne(x, x), "bool"),
     aten.isinf.default: lambda x: op.cast(op.eq(op.abs(op.cast(x, "f32")), float("inf")), "bool"),
     aten.any.default: any_of,

@@ -228,6 +228,7 @@ OPERATORS = VIEWS | integers.OPERATORS | functions.OPERATORS | {
     aten.addmm.default: _plus_bias(matmul),
     aten.baddbmm.default: _plus_bias(_bmm),
     aten.add.Scalar: integers.arithmetic(op.add),
+    aten.rsub.Scalar: integers.arithmetic(lambda x, y, alpha=1: op.sub(y, op.mul(x, alpha) if alpha != 1 else x)),
     aten.sub.Scalar: integers.arithmetic(lambda x, y, alpha=1: op.sub(x, alpha * y)),
     aten.mul.Scalar: integers.arithmetic(op.mul),
     aten.add.Tensor: integers.arithmetic(_scaled(op.add)),

@@ -5,6 +5,8 @@
     zeros_like(x)                    full(x.shape, 0)
 """
 
+import operator
+
 import torch
 
 from ..import_.views import VIEWS
@@ -43,6 +45,8 @@ def constants(work, output) -> int:
 
 def _constant(work, n) -> bool:
     value, operands = n.meta.get("val"), [m.meta.get("val") for m in n.all_input_nodes]
+    if n.target is operator.getitem and isinstance(value, torch.Tensor) and value.numel() == 0 and value.is_contiguous():
+        return _full(work, n, 0)
     if not isinstance(n.target, torch._ops.OpOverload) or not isinstance(value, torch.Tensor) or not value.is_contiguous():
         return False
     if n.target in VIEWS or n.target in _MADE or n.target._schema.is_mutable or torch.Tag.nondeterministic_seeded in n.target.tags or not operands:

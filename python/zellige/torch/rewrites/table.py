@@ -22,6 +22,7 @@ TABLE = (
     Rewrite(Level.decomposition, "group norm by its statistics", _SUPPORTED),
     Rewrite(Level.decomposition, "concatenation without empty tensors", "some tensors have no elements and some have; all have one dtype"),
     Rewrite(Level.decomposition, "gated linear unit of halves", _SUPPORTED),
+    Rewrite(Level.decomposition, "distances of rows", "the exponent is 1, 2 or infinity, and the dtype one of programs"),
     Rewrite(Level.decomposition, "padding by concatenation", "the dtype is one of programs, and so is the number"),
     Rewrite(Level.decomposition, "repetition by expanding", "nothing is repeated 0 times, and the dimensions are at most 8"),
     Rewrite(Level.decomposition, "copied row by its number",
@@ -143,6 +144,10 @@ TABLE = (
             "elements are selected by int64 or int32 numbers along one dimension, which torch's kernel checks, or by constant ones; the"
             " tensor has a dtype of programs and fewer than 2^31 elements; of a graph on a GPU the numbers are constant",
             tuple(expansions.SELECTIONS), expansions.selection),
+    Rewrite(Level.expansion, "elements replaced by numbers",
+            "a scatter on the CPU, in a dtype of programs, of fewer than 2^24 pairs of a number and a position; the extents agree along the"
+            " other dimensions; it replaces, adds, or takes maxima or minima",
+            expansions.SCATTERS, expansions.replacement),
     Rewrite(Level.result, "layout of a result",
             "a rewrite has changed the strides of what the graph returns: attention has those of its queries",
             OUTPUT, results.laid),
