@@ -1,17 +1,22 @@
 """One call of each of ATen's core operators, and whether the backend takes it: what docs/reference/core-operators.md lists.
 
-    python tests/python/core_operators.py            # prints the table
+    python tests/python/core_operators.py            # prints what is taken
+    python tests/python/core_operators.py --fix      # writes the table into the page
     python tests/python/core_operators.py gather     # the operators of this name alone, with what is left of each
 
 A call is taken if every operator that is left of it after decompositions and rewrites becomes part of a program, but for the
 checks of indices, which are torch's.
 """
 
+import pathlib
+import re
 import sys
 
 import torch
 
 aten = torch.ops.aten
+PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/core-operators.md"
+TABLE = re.compile(r"(?<=<!-- operators -->\n).*?(?=<!-- end -->)", re.S)
 
 
 def _f(*shape):
@@ -172,7 +177,25 @@ CALLS = {
     aten.where.self: (B, X, Y),
 }  # fmt: skip
 
-NO_PROGRAM = "a program computes nothing of it"
+_POOLS, _DATA, _RANDOM = "PyTorch's pools read each element once per window; programs have no windows that overlap", "its size depends on data", "it draws random numbers"
+_SORTED = "programs have no sort; what reads its results is taken"
+REASONS = {
+    **dict.fromkeys((aten._adaptive_avg_pool3d.default, aten.avg_pool2d.default, aten.avg_pool3d.default, aten.max_pool2d_with_indices.default,
+                     aten.max_pool3d_with_indices.default), _POOLS),
+    **dict.fromkeys((aten.rand.default, aten.randn.default, aten.randperm.default, aten.native_dropout.default), _RANDOM),
+    **dict.fromkeys((aten._fft_c2r.default, aten._fft_r2c.default), "programs have no complex numbers and no Fourier transform"),
+    **dict.fromkeys((aten.sort.default, aten.topk.default), _SORTED),
+    **dict.fromkeys((aten.bitwise_or.Scalar, aten.bitwise_xor.Scalar), "programs have no operator on the bits of numbers; bools, low bits and shifts are taken"),
+    **dict.fromkeys((aten.fmod.Tensor, aten.remainder.Tensor), "the remainder of floating-point numbers needs the exact quotient, and PyTorch raises an error where an integer divisor is 0; "
+                    "integers by a constant are taken"),
+    **dict.fromkeys((aten.masked_scatter.default, aten.nonzero.default, aten._local_scalar_dense.default), _DATA),
+    aten._embedding_bag.default: "its bags end where an operand says; `embedding` and sums are taken",
+    aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
+    aten._pdist_forward.default: "its pairs are a triangle; `_cdist_forward` is taken",
+    aten.col2im.default: "it adds overlapping windows",
+    aten.convolution.default: "PyTorch calls cuDNN; programs compute its bias and what follows",
+    aten.grid_sampler_2d.default: "its indices are computed per element, in both dimensions, from numbers that may be out of the image",
+}  # fmt: skip
 # Operators of training, of sizes, and of random numbers: why they are torch's, or nobody's.
 NOT_TRIED = {
     **{getattr(aten, n).default: "belongs to training" for n in dir(aten) if n.endswith("_backward")},
@@ -211,7 +234,7 @@ def _left_of(target, arguments) -> dict:
     from zellige.torch.import_.aot import KeptWhole
     from zellige.torch.import_.decompositions import decompositions
     from zellige.torch.partition import convex
-    from zellige.torch.partition.supported import Supported, device_of
+    from zellige.torch.partition.supported import Supported, device_of, is_nothing
 
     function, tensors = _function(target, arguments)
     made, said = [], report.Report()
@@ -220,7 +243,7 @@ def _left_of(target, arguments) -> dict:
         if not made:
             compilation.rewritten(module)
             supported = Supported(said, device_of(module.graph))
-            nodes = [n for n in module.graph.nodes if n.op == "call_function"]
+            nodes = [n for n in module.graph.nodes if n.op == "call_function" and not is_nothing(n)]
             made.extend((n, supported(n)) for n in nodes)
             made.extend((n, True) for n in module.graph.nodes if n.op == "get_attr" and not nodes)
         return module.forward
@@ -259,8 +282,27 @@ def outcome(target) -> tuple:
     return False, "; ".join(f"{name}: {why}" for name, why in left.items()) or "its operand is left"
 
 
+def table() -> str:
+    """The table of the page: the operators that are taken, and a row for each other one."""
+    known, left, others = [], [], []
+    for target in core():
+        taken, why = outcome(target)
+        name = f"`{str(target).removeprefix('aten.').removesuffix('.default')}`"
+        if taken is None:
+            others.append(f"| {name} | {why} |")
+        elif taken:
+            known.append(name + ("¹" if why else ""))
+        else:
+            left.append(f"| {name} | {REASONS[target]} |")
+    share = 100 * len(known) // (len(known) + len(left))
+    head = f"{len(known)} of {len(known) + len(left)} are taken ({share}%): {', '.join(known)}.\n\n¹ PyTorch's kernel checks its indices.\n"
+    return "\n".join([head, "| left to PyTorch | because |", "|---|---|", *left, "", "| not counted | because |", "|---|---|", *others, ""])
+
+
 def main(names):
-    sys.path.insert(0, "python")
+    if names == ["--fix"]:
+        PAGE.write_text(TABLE.sub(lambda _: table(), PAGE.read_text()))
+        return
     counts = [0, 0]
     for target in core():
         if names and not any(n in str(target) for n in names):

@@ -78,7 +78,7 @@ def _padded(x, pad, value=0):
         d = x.ndim - 1 - at
         x = x.narrow(d, max(0, -before), x.shape[d] - max(0, -before) - max(0, -after)) if min(before, after) < 0 else x
         of = lambda n: x.new_full([n if e == d else m for e, m in enumerate(x.shape)], value)  # noqa: B023, E731
-        parts = [of(before)] * (before > 0) + [x] + [of(after)] * (after > 0)
+        parts = [*([of(before)] if before > 0 else []), x, *([of(after)] if after > 0 else [])]
         x = torch.ops.aten.cat.default(parts, d) if len(parts) > 1 else x
     return x if max(pad, default=0) > 0 else x.clone()
 

@@ -96,6 +96,10 @@ def any_of(x, dim=None, keepdim=False):
     return op.reshape(made, (1,)) if len({d % x.ndim for d in dims}) == x.ndim and not keepdim else made
 
 
+def all_of(x, dim=None, keepdim=False):
+    return op.eq(any_of(op.eq(truth(x), 0), dim, keepdim), 0)
+
+
 def lowest(reduce):
     """Wraps op.amin: the minimum of integers is -1 less the maximum of -1 - x, which no integer exceeds."""
     def along(x, dims, keepdim):
@@ -234,6 +238,10 @@ OPERATORS = {
     aten.bitwise_right_shift.Tensor_Scalar: shifted_right,
     aten.isnan.default: lambda x: op.cast(op.ne(x, x), "bool"),
     aten.isinf.default: lambda x: op.cast(op.eq(op.abs(op.cast(x, "f32")), float("inf")), "bool"),
+    aten.all.default: all_of,
+    aten.all.dim: all_of,
+    aten.all.dims: all_of,
+    aten.floor_divide.default: lambda x, y: divided(x, y, rounding_mode="floor"),
     aten.any.default: any_of,
     aten.any.dim: any_of,
     aten.any.dims: any_of,

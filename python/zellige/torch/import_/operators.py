@@ -260,6 +260,7 @@ OPERATORS = VIEWS | integers.OPERATORS | functions.OPERATORS | {
     aten._safe_softmax.default: lambda x, dim, dtype=None: op.safe_softmax(x if dtype is None else op.cast(x, dtype), dim),
     aten._log_softmax.default: _softmax(op.log_softmax),
     aten.sum.dim_IntList: _reduction(op.sum),
+    aten.sum.default: lambda x, *, dtype=None: _reduction(op.sum)(x, dtype=dtype),
     aten.mean.dim: _reduction(op.mean),
     aten.mean.default: lambda x, *, dtype=None: _reduction(op.mean)(x, dtype=dtype),
     aten.amax.default: _reduction(op.amax),

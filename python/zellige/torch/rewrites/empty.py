@@ -14,17 +14,22 @@ from ..import_.views import VIEWS
 aten = torch.ops.aten
 
 # by operator: the number that the elements have, None if it is the argument after the tensor or its shape
-FILLED = {aten.full_like.default: None, aten.zeros_like.default: 0, aten.ones_like.default: 1, aten.fill.Scalar: None, aten.new_zeros.default: 0,
+FILLED = {aten.full_like.default: None, aten.empty_like.default: 0, aten.new_empty.default: 0, aten.zeros_like.default: 0, aten.ones_like.default: 1, aten.fill.Scalar: None, aten.new_zeros.default: 0,
           aten.new_ones.default: 1, aten.new_full.default: None}  # fmt: skip
 _MADE = (aten.full.default, aten.arange.start_step, aten.arange.default, aten.empty.memory_format)
 # these may raise an error for the numbers of an operand, whatever the extents are
 _CHECKED = ("index", "gather", "scatter", "embedding", "take", "put", "select")
 
 
+def fixed(value) -> bool:
+    """Returns true for a tensor of sizes that do not depend on data."""
+    return isinstance(value, torch.Tensor) and all(isinstance(n, int) for n in value.shape)
+
+
 def filled(work, node) -> bool:
     """Replaces a tensor of one number."""
     value, number = node.meta["val"], FILLED[node.target]
-    if not value.is_contiguous() or number is None and isinstance(node.args[-1], torch.fx.Node):
+    if not fixed(value) or not value.is_contiguous() or number is None and isinstance(node.args[-1], torch.fx.Node):
         return False
     number = (node.args[2] if node.target is aten.new_full.default else node.args[1]) if number is None else number
     return _full(work, node, number)
@@ -45,14 +50,14 @@ def constants(work, output) -> int:
 
 def _constant(work, n) -> bool:
     value, operands = n.meta.get("val"), [m.meta.get("val") for m in n.all_input_nodes]
-    if n.target is operator.getitem and isinstance(value, torch.Tensor) and value.numel() == 0 and value.is_contiguous():
+    if n.target is operator.getitem and fixed(value) and value.numel() == 0 and value.is_contiguous():
         return _full(work, n, 0)
-    if not isinstance(n.target, torch._ops.OpOverload) or not isinstance(value, torch.Tensor) or not value.is_contiguous():
+    if not isinstance(n.target, torch._ops.OpOverload) or not fixed(value) or not value.is_contiguous():
         return False
     if n.target in VIEWS or n.target in _MADE or n.target._schema.is_mutable or torch.Tag.nondeterministic_seeded in n.target.tags or not operands:
         return False
     name = n.target.overloadpacket.__name__
-    if any(word in name for word in _CHECKED) or not all(isinstance(x, torch.Tensor) and x.layout == torch.strided for x in operands):
+    if any(word in name for word in _CHECKED) or not all(fixed(x) and x.layout == torch.strided for x in operands):
         return False
     if value.numel() == 0:
         return _full(work, n, 0)

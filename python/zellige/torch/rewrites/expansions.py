@@ -17,15 +17,16 @@ from ... import dtypes
 from ..import_ import schema
 from ..import_.decompositions import decompositions
 from ..import_.kinds import value_of
+from .empty import fixed
 
 aten = torch.ops.aten
 
-MOVEMENTS = {aten.flip.default, aten.roll.default, aten.diagonal.default, aten.as_strided.default, aten.unfold.default, aten.rot90.default,
+MOVEMENTS = (aten.flip.default, aten.roll.default, aten.diagonal.default, aten.as_strided.default, aten.unfold.default, aten.rot90.default,
              aten.reflection_pad1d.default, aten.reflection_pad2d.default, aten.reflection_pad3d.default, aten.replication_pad1d.default,
              aten.replication_pad2d.default, aten.replication_pad3d.default, aten.upsample_nearest1d.default, aten.upsample_nearest2d.default,
              aten.upsample_nearest2d.vec, aten.upsample_nearest3d.default, aten._upsample_nearest_exact1d.default, aten._upsample_nearest_exact2d.default,
              aten._upsample_nearest_exact3d.default, aten.im2col.default, aten.pixel_shuffle.default, aten.pixel_unshuffle.default,
-             aten.channel_shuffle.default, aten.slice.Tensor}  # fmt: skip
+             aten.channel_shuffle.default, aten.slice.Tensor)  # fmt: skip
 EXTREMES = {aten.argmax.default: aten.amax, aten.argmin.default: aten.amin, aten.max.dim: aten.amax, aten.min.dim: aten.amin}
 SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten.scatter_reduce.two)
 SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
@@ -59,7 +60,7 @@ def _expanded(work, node, function, *operands) -> bool:
 
 
 def _is_program(*values) -> bool:
-    return all(isinstance(v, torch.Tensor) and v.dtype in _DTYPES and 0 < v.numel() < 1 << 31 for v in values)
+    return all(fixed(v) and v.dtype in _DTYPES and 0 < v.numel() < 1 << 31 for v in values)
 
 
 def _taken(x, numbers):
