@@ -10,6 +10,10 @@ e4m3   ml_dtypes' own   float8_e4m3fn
 e5m2   ml_dtypes' own   float8_e5m2
 int8   int8             int8
 int32  int32            int32
+bool   bool             bool
+uint8  uint8            uint8
+int16  int16            int16
+int64  int64            int64
 ====== ================ =======================
 """
 
@@ -27,11 +31,17 @@ _ELSEWHERE = {
     "e5m2": "float8_e5m2",
     "int8": "int8",
     "int32": "int32",
+    "bool": "bool",
+    "uint8": "uint8",
+    "int16": "int16",
+    "int64": "int64",
 }
 _NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
 NAMES = tuple(_ELSEWHERE)
-_INTEGER, _FLOAT = 0, 2  # DLPack's type codes
-_KINDS = {"f": _FLOAT, "i": _INTEGER, "u": 1, "c": 5, "b": 6}  # by NumPy's kinds
+_INTEGERS, _FLOAT = (0, 1, 6), 2  # DLPack's type codes
+# integers that are stored, moved, compared, selected and cast, but not computed with
+STORED = ("bool", "uint8", "int16")
+_KINDS = {"f": _FLOAT, "i": 0, "u": 1, "c": 5, "b": 6}  # by NumPy's kinds
 
 
 def name_of(dtype) -> str:
@@ -56,7 +66,7 @@ def _numpys_name(dtype) -> str:
 
 
 def is_integer(name: str) -> bool:
-    return _native.dtypes()[name]["code"] == _INTEGER
+    return _native.dtypes()[name]["code"] in _INTEGERS
 
 
 def itemsize(name: str) -> int:
@@ -75,7 +85,7 @@ def numpy_dtype(name: str):
     installed."""
     import numpy
 
-    if _native.dtypes()[name]["code"] in (_INTEGER, _FLOAT):
+    if _native.dtypes()[name]["code"] in (*_INTEGERS, _FLOAT):
         return numpy.dtype(_ELSEWHERE[name])
     try:
         import ml_dtypes
@@ -98,10 +108,17 @@ def promoted(names) -> str:
     names = list(dict.fromkeys(names))
     if len(names) == 1:
         return names[0]
-    if set(names) == {"int8", "int32"}:
-        return "int32"
+    if all(map(is_integer, names)):
+        return _wider(names)
     if any(is_integer(n) for n in names):
         raise Error(f"expected operands of one dtype or of floating-point dtypes, found {' and '.join(names)}; cast one")
     if any(itemsize(n) == 1 for n in names):
         raise Error(f"expected operands of one dtype where some are of 8 bits, found {' and '.join(names)}; cast one")
     return "f32"
+
+
+def _wider(names) -> str:
+    """Returns the common dtype of integers: the widest one, and int16 for int8 with uint8."""
+    kept = [n for n in names if n != "bool"]
+    widest = max(kept, key=itemsize)
+    return "int16" if set(kept) == {"int8", "uint8"} else widest

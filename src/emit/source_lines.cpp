@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <zellige/layout/algebra/swizzle.hpp>
 
 #include "graph/elementwise.hpp"
@@ -11,15 +12,21 @@ namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
   static constexpr const char* names[] = {"half_t",       "bfloat16_t", "float", "float_e4m3_t",
-                                          "float_e5m2_t", "int8_t",     "int"};
-  static_assert(std::size(names) == std::size_t(graph::DType::int32) + 1);
+                                          "float_e5m2_t", "int8_t",     "int",   "bool",
+                                          "uint8_t",      "int16_t",    "int64_t"};
+  static_assert(std::size(names) == std::size_t(graph::DType::int64) + 1);
   return names[std::size_t(dtype)];
 }
 
-std::string register_type(graph::DType dtype) { return graph::is_integer(dtype) ? "int" : "float"; }
+std::string register_type(graph::DType dtype) {
+  return dtype == graph::DType::int64 ? "int64_t" : graph::is_integer(dtype) ? "int" : "float";
+}
 
-std::string int_literal(double value) {
+std::string int_literal(double value, graph::DType dtype) {
   const auto n = static_cast<std::int64_t>(value);
+  if (dtype == graph::DType::int64)
+    return n == std::numeric_limits<std::int64_t>::min() ? "int64_t(-9223372036854775807ll - 1)"
+                                                         : fmt::format("int64_t({}ll)", n);
   return n < -2147483647 ? "(-2147483647 - 1)" : n < 0 ? fmt::format("({})", n) : fmt::format("{}", n);
 }
 
@@ -46,7 +53,7 @@ std::string formula(const tile::Node& n, const std::vector<std::string>& in, gra
   const bool integers = graph::is_integer(from);
   const std::string_view text = integers ? row.integers : row.text;
   if (text.empty()) fail("{} of {}: kernels have no formula for it", graph::name(n.op), graph::name(from));
-  const auto literal = [&](double x) { return integers ? int_literal(x) : float_literal(x); };
+  const auto literal = [&](double x) { return integers ? int_literal(x, from) : float_literal(x); };
   std::vector<std::string> all = in;
   if (graph::takes_scalar(n.op, in.size())) all.push_back(literal(n.scalar));
   const auto expected = static_cast<std::size_t>(row.operands);
@@ -57,6 +64,7 @@ std::string formula(const tile::Node& n, const std::vector<std::string>& in, gra
       fmt::format(fmt::runtime(text), all[0], all[1], all[2], fmt::arg("scalar", literal(n.scalar)),
                   fmt::arg("lo", literal(n.lo)), fmt::arg("hi", literal(n.hi)),
                   fmt::arg("dtype", type_name(n.to_dtype)), fmt::arg("saturate", n.saturate ? ", true" : ""));
+  if (from == graph::DType::int64 && n.op != graph::OpKind::cast) return fmt::format("int64_t({})", y);  // a comparison is an int
   const bool wraps = n.dtype == graph::DType::int8 && n.op != graph::OpKind::cast;
   return wraps ? fmt::format("int(int8_t({}))", y) : y;
 }

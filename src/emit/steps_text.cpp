@@ -8,10 +8,11 @@
 
 namespace zellige::emit {
 namespace {
-/// Returns the number from which elements are joined as an int or float of a kernel. No int is below the result if the
+/// Returns the number from which elements are joined as a number of a kernel. No integer is below the result if the
 /// number is below 0.
-std::string start_of(double number, bool integer) {
-  if (integer) return number < 0 ? "(-2147483647 - 1)" : "0";
+std::string start_of(double number, graph::DType dtype) {
+  if (graph::is_integer(dtype))
+    return int_literal(number < 0 ? graph::format(tile::kept_in(dtype)).lowest : number, tile::kept_in(dtype));
   return std::isinf(number) ? "-zellige::infinity" : float_literal(number);
 }
 
@@ -50,7 +51,7 @@ void KernelText::start(const Work& t) {
     if (!overwritten(plan_, t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
-    const std::string start = start_of(of.start, graph::is_integer(n.dtype));
+    const std::string start = start_of(of.start, n.dtype);
     if (t.tensor >= 0) {
       const ThreadShare s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
@@ -83,7 +84,7 @@ void KernelText::sum_declaration(const Work& t) {
   const graph::Monoid& of = graph::monoid_of(n.op);
   if (!of.carrier.empty())  // its constructor makes the identity
     return out_.line("{} sum{}[{}];", of.carrier, t.node, sums_of(c));
-  const std::string type = register_type(n.dtype), start = start_of(of.identity, graph::is_integer(n.dtype));
+  const std::string type = register_type(n.dtype), start = start_of(of.identity, n.dtype);
   if (c.row) {
     out_.line("Vec<{}, {}> sum{};", type, sums_of(c), t.node);
     out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", sums_of(c), t.node, start);

@@ -58,32 +58,35 @@ std::vector<DType> all_dtypes() {
 double cast_number(double x, const Attributes& a) {
   const Format f = format(a.dtype);
   if (!a.saturate) return round_to(f, x);
-  return round_to(f, std::clamp(x, f.integer_bits ? -f.greatest - 1 : -f.greatest, f.greatest));  // a NaN remains NaN
+  return round_to(f, std::clamp(x, f.lowest, f.greatest));  // a NaN remains NaN
 }
 
 double cast_integer(double x, const Attributes& a) {
-  return cast_number(is_integer(a.dtype) ? x : round_to(DType::f32, x), a);
+  if (!is_integer(a.dtype)) return cast_number(round_to(DType::f32, x), a);
+  const Format& f = format(a.dtype);
+  return a.saturate ? cast_number(x, a) : wrapped(static_cast<std::int64_t>(x), f);
 }
 
 void round_to(DType dtype, double* values, std::int64_t count) {
   const Format f = format(dtype);
   if (f.integer_bits)
-    for (std::int64_t i = 0; i < count; ++i) values[i] = to_integer(f.integer_bits, values[i]);
+    for (std::int64_t i = 0; i < count; ++i) values[i] = to_integer(f, values[i]);
   else
     for (std::int64_t i = 0; i < count; ++i) values[i] = round_to_float(f, values[i]);
 }
 
-std::uint32_t to_bits(DType dtype, double x) {
+std::uint64_t to_bits(DType dtype, double x) {
   const double y = round_to(dtype, x);
   if (is_integer(dtype))
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(y)) & (dtype == DType::int8 ? 0xff : ~0u);
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(y)) & (~std::uint64_t{0} >> (64 - graph::bits(dtype)));
   if (dtype == DType::f32 || dtype == DType::bf16)
     return std::bit_cast<std::uint32_t>(static_cast<float>(y)) >> (32 - graph::bits(dtype));
   return encoded(format(dtype), graph::bits(dtype), y);
 }
 
-double from_bits(DType dtype, std::uint32_t bits) {
-  if (is_integer(dtype)) return wrapped(bits, graph::bits(dtype));
+double from_bits(DType dtype, std::uint64_t all) {
+  if (is_integer(dtype)) return wrapped(static_cast<std::int64_t>(all), format(dtype));
+  const auto bits = static_cast<std::uint32_t>(all);
   if (dtype == DType::f32 || dtype == DType::bf16) return std::bit_cast<float>(bits << (32 - graph::bits(dtype)));
   return decoded(format(dtype), graph::bits(dtype), bits & ((1u << graph::bits(dtype)) - 1));
 }

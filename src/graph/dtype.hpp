@@ -19,7 +19,8 @@ struct Format {
   double min_normal;
   double greatest;                                            // largest finite number
   double overflow = std::numeric_limits<double>::infinity();  // result of rounding a larger number
-  int integer_bits = 0;                                       // width of an integer; 0: a binary floating-point format
+  int integer_bits = 0;  // width of an integer, 1 of a bool; 0: a binary floating-point format
+  double lowest = -greatest;
 };
 
 /// A row of the table of element types.
@@ -35,24 +36,44 @@ inline constexpr DTypeRow dtype_rows[] = {
     {"f32", 32, {23, 0x1p-126, 0x1.fffffep127}},
     {"e4m3", 8, {3, 0x1p-6, 448.0, std::numeric_limits<double>::quiet_NaN()}},
     {"e5m2", 8, {2, 0x1p-14, 57344.0}},
-    {"int8", 8, {.mantissa = 7, .min_normal = 1, .greatest = 127, .integer_bits = 8}},
-    {"int32", 32, {.mantissa = 31, .min_normal = 1, .greatest = 2147483647, .integer_bits = 32}},
+    {"int8", 8, {.mantissa = 7, .min_normal = 1, .greatest = 127, .integer_bits = 8, .lowest = -128}},
+    {"int32", 32, {.mantissa = 31, .min_normal = 1, .greatest = 0x1p31 - 1, .integer_bits = 32, .lowest = -0x1p31}},
+    {"bool", 8, {.mantissa = 1, .min_normal = 1, .greatest = 1, .integer_bits = 1, .lowest = 0}},
+    {"uint8", 8, {.mantissa = 8, .min_normal = 1, .greatest = 255, .integer_bits = 8, .lowest = 0}},
+    {"int16", 16, {.mantissa = 15, .min_normal = 1, .greatest = 32767, .integer_bits = 16, .lowest = -32768}},
+    // the greatest int64 that a float64 holds
+    {"int64", 64, {.mantissa = 52, .min_normal = 1, .greatest = 0x1p63 - 1024, .integer_bits = 64, .lowest = -0x1p63}},
 };
 constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 constexpr const Format& format(DType dtype) { return row(dtype).format; }
 
-/// Returns the low `bits` bits of an integer, interpreted in two's complement. `bits` is 8 or 32.
-inline double wrapped(std::int64_t x, int bits) {
-  return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
+/// Returns the low bits of an integer, as many as the format has, interpreted in two's complement if it has negative
+/// numbers. Of a bool, returns whether the integer is not 0.
+inline double wrapped(std::int64_t x, const Format& f) {
+  switch (f.integer_bits) {
+    case 1:
+      return x != 0;
+    case 8:
+      return f.lowest < 0 ? static_cast<std::int8_t>(x) : static_cast<std::uint8_t>(x);
+    case 16:
+      return static_cast<std::int16_t>(x);
+    case 64:
+      return static_cast<double>(x);
+    default:
+      return static_cast<std::int32_t>(x);
+  }
 }
 
-/// Converts to an integer of 8 or 32 bits, rounding toward zero. For a number out of range, where PyTorch
-/// leaves the result undefined, returns what a GPU computes: int32 saturates, NaN becomes 0, and int8 is the
-/// low 8 bits of the int32.
-inline double to_integer(int bits, double x) {
+/// Converts to an integer format, rounding toward zero; to a bool, whether x is not 0. For a number out of range, where
+/// PyTorch leaves the result undefined, returns what a GPU computes: int32 and int64 saturate, NaN becomes 0, and
+/// narrower integers are the low bits of the int32.
+inline double to_integer(const Format& f, double x) {
+  if (f.integer_bits == 1) return x != 0;
   const double whole = x < 0 ? std::ceil(x) : std::floor(x);
-  const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
-  return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
+  const bool wide = f.integer_bits == 64;
+  const double low = wide ? -0x1p63 : -0x1p31, high = wide ? 0x1p63 - 1024 : 0x1p31 - 1;
+  const double narrow = whole < low ? low : whole > high ? high : whole;
+  return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), f);
 }
 
 /// Returns the value of a floating-point format that is nearest to x, ties to even. Branch-free, so that
@@ -73,7 +94,7 @@ inline double round_to_float(const Format& f, double x) {
 
 /// Returns x rounded to a format: floating-point formats to nearest, integers toward zero.
 inline double round_to(const Format& f, double x) {
-  return f.integer_bits ? to_integer(f.integer_bits, x) : round_to_float(f, x);
+  return f.integer_bits ? to_integer(f, x) : round_to_float(f, x);
 }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 /// Rounds `count` values to the dtype, in place.
@@ -91,13 +112,13 @@ inline double round_to_tf32(double x) {
 /// the dtype's finite range if the attribute `saturate` is set.
 double cast_number(double x, const Attributes&);
 /// Converts an integer to the dtype in the attributes, as the operator `cast` does. For a floating-point
-/// dtype, converts to float32 first, like PyTorch.
+/// dtype, converts to float32 first, like PyTorch; to a narrower integer, keeps the lower bits.
 double cast_integer(double x, const Attributes&);
 
 /// Returns the bits that store a value in memory, after rounding it to the dtype. For a dtype of 8 or 16
-/// bits, they are the low bits of the result.
-std::uint32_t to_bits(DType, double);
+/// bits, they are the low bits of the result. An int64 beyond 2^53 loses its lower bits in a float64.
+std::uint64_t to_bits(DType, double);
 /// Returns the value of stored bits; inverse of to_bits().
-double from_bits(DType, std::uint32_t);
+double from_bits(DType, std::uint64_t);
 
 }  // namespace zellige::graph

@@ -50,17 +50,18 @@ struct Doubles {
   static double choose(double c, double x, double y) { return c != 0 ? x : y; }
 };
 
-/// Arithmetic on int8 and int32 values stored in doubles: two's complement, wrapping as in PyTorch. Operators
+/// Arithmetic on integers stored in doubles: two's complement, wrapping as in PyTorch. int64 is exact up to 2^53. Operators
 /// with source code for integers use only the operations that are defined here, comparisons, and choose.
 struct Integers : Doubles {
-  int bits = 32;
-  double wrap(std::int64_t x) const { return wrapped(x, bits); }
-  static std::int64_t whole(double x) { return static_cast<std::int64_t>(x); }
+  Format format = graph::format(DType::int32);
+  double wrap(std::uint64_t x) const { return wrapped(static_cast<std::int64_t>(x), format); }
+  /// Returns an integer, in whose type sums and products wrap.
+  static std::uint64_t whole(double x) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(x)); }
   double neg(double x) const { return wrap(-whole(x)); }
   double add(double x, double y) const { return wrap(whole(x) + whole(y)); }
   double sub(double x, double y) const { return wrap(whole(x) - whole(y)); }
   double mul(double x, double y) const { return wrap(whole(x) * whole(y)); }
-  double abs(double x) const { return wrap(std::abs(whole(x))); }
+  double abs(double x) const { return x < 0 ? neg(x) : x; }
   static double converted(double x, const Attributes& a) { return cast_integer(x, a); }
 };
 
@@ -231,7 +232,7 @@ inline constexpr std::tuple elementwise_rows{
               }),
     row<1>(OpKind::relu, "relu", "relu", tensors, "zellige::relu({0})", corners, {no, up, zero, zero, {1, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); },
-              "zellige::max({0}, 0)"),
+              "zellige::relu({0})"),
     row<1>(OpKind::clamp, "clamp", "clamp", tensors, "zellige::clamp({0}, {lo}, {hi})", corners, {no, up, anything, floor, {1, 0}},
               // Only a bound has an error: it is rounded to float32.
               [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },
@@ -252,7 +253,7 @@ inline constexpr std::tuple elementwise_rows{
               }),
     row<1>(OpKind::neg, "neg", "", tensors, "(-{0})", corners, {all, down, zero, anything, {1, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.neg(x[0]); },
-              "zellige::wrap_sub(0, {0})"),
+              "zellige::wrap_neg({0})"),
     row<1>(OpKind::abs, "abs", "", tensors, "zellige::abs({0})", corners, {no, never, zero, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.abs(x[0]); },
               "zellige::wrap_abs({0})"),
@@ -357,7 +358,7 @@ template <class Use>
 void with_arithmetic(DType operands, const Use& use) {
   if (!is_integer(operands)) return use(Doubles{});
   Integers integers;
-  integers.bits = graph::bits(operands);
+  integers.format = graph::format(operands);
   use(integers);
 }
 

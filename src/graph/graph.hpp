@@ -23,7 +23,7 @@
 namespace zellige::graph {
 
 /// Element types. e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
-enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
+enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32, boolean, uint8, int16, int64 };
 /// Size of an element, in bits.
 int bits(DType);
 /// Returns the size of `elements` adjacent elements in bytes; the last byte may be shared with other elements.
@@ -35,7 +35,15 @@ int elements_in(std::int64_t bytes, DType);
 int whole_bytes(DType);
 std::string_view name(DType);
 std::vector<DType> all_dtypes();
-constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
+constexpr bool is_integer(DType dtype) {
+  using enum DType;
+  return dtype == int8 || dtype == int32 || dtype == boolean || dtype == uint8 || dtype == int16 || dtype == int64;
+}
+/// Returns whether numbers of this dtype are stored, moved, compared, selected and cast, but not computed with: int32 and
+/// int64 are the integers for arithmetic, and int8 is one for matmuls.
+constexpr bool is_stored_only(DType dtype) {
+  return dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::int16;
+}
 
 /// The operators of both levels. The table in ops.hpp says which level allows which operator.
 enum class OpKind : std::uint8_t {

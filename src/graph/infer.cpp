@@ -418,8 +418,14 @@ bool adds_integers(OpKind kind) {
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
   const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
   if (kind == OpKind::matmul && narrow) return DType::f32;
-  if (adds_integers(kind) && is_integer(operands)) return DType::int32;
+  if (adds_integers(kind) && is_integer(operands)) return operands == DType::int64 ? operands : DType::int32;
   return kind == OpKind::cast ? attributes.dtype : operands;
+}
+
+/// Returns whether an elementwise operator makes other numbers of integers, which may need more bits.
+static bool is_arithmetic(OpKind kind) {
+  using enum OpKind;
+  return kind == add || kind == sub || kind == mul || kind == neg || kind == abs || kind == square || kind == mul_scalar;
 }
 
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
@@ -438,9 +444,12 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
   const bool folds = adds_integers(kind) || kind == OpKind::amax;
   if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
-  const double greatest = format(dtype).greatest;
+  const bool copies = kind == OpKind::mul_scalar && a.scalar == 1;
+  if (is_stored_only(dtype) && is_arithmetic(kind) && !copies)
+    fail_at(where, "expected numbers to compute with, found {}: cast them to int32 first", name(dtype));
+  const Format& f = format(dtype);
   const auto check = [&](const char* what, double x) {
-    if (x != std::floor(x) || x < -greatest - 1 || x > greatest)
+    if (x != std::floor(x) || x < f.lowest || x > f.greatest)
       fail_at(where, "expected a {} that {} holds, found {}", what, name(dtype), x);
   };
   if (kind == OpKind::mul_scalar || takes_scalar(kind, operands)) check("scalar", a.scalar);

@@ -17,10 +17,10 @@ namespace {
 using graph::Attributes;
 using reference::OperandValues;
 
-/// Wraps sums of integers to 32 bits.
+/// Wraps sums of integers to the width in which they are computed.
 void wrap(graph::DType dtype, reference::Array& a) {
   if (graph::is_integer(dtype))
-    for (double& v : a.values) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
+    for (double& v : a.values) v = graph::wrapped(static_cast<std::int64_t>(v), graph::format(tile::kept_in(dtype)));
 }
 
 std::int64_t index_along(const graph::Dim3& block, int axis) { return axis < 0 ? 0 : block[axis]; }

@@ -247,8 +247,10 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
 /// number if numbers of the ball are truncated to different integers, or the dtype cannot represent the result.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
-  const Real maximum = ldexp(Real(1), graph::bits(a.dtype) - 1) - 1, middle = trunc(x.middle);
-  if (!x.known() || boost::multiprecision::abs(x.middle) > maximum) return unknown();
+  const graph::Format& f = graph::format(a.dtype);
+  const Real middle = trunc(x.middle);
+  if (!x.known() || x.middle > Real(f.greatest) || x.middle < Real(std::max(f.lowest, -f.greatest))) return unknown();
+  if (f.integer_bits == 1 && (x.radius != 0 || middle != x.middle)) return unknown();
   if (x.radius == 0) return ball(middle, 0);
   const Real low = trunc(Real(x.middle - Real(x.radius * up))), high = trunc(Real(x.middle + Real(x.radius * up)));
   return low == high ? ball(middle, 0) : unknown();

@@ -255,12 +255,13 @@ FieldNumber converted(Field& f, const FieldNumber& x, const graph::Attributes& a
   if (!graph::is_integer(a.dtype)) return x;
   if (x.kind == Kind::missing) return x;
   if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty) return f.marked(f.special(Kind::unclear), x);
-  const double greatest = graph::format(graph::DType::int32).greatest;
-  if (x.boolean || (x.whole && x.lowest >= -greatest - 1 && x.greatest <= greatest)) return x;  // modulo 2^8 or 2^32
-  if (x.constant && std::fabs(f.real(x)) < 100) return f.marked(f.integer(static_cast<std::int64_t>(f.real(x))), x);
+  const graph::Format& to = graph::format(graph::is_stored_only(a.dtype) ? a.dtype : graph::DType::int32);
+  if (x.boolean || (x.whole && x.lowest >= to.lowest && x.greatest <= to.greatest)) return x;  // modulo 2^8 or 2^32
+  if (x.constant && !graph::is_stored_only(a.dtype) && std::fabs(f.real(x)) < 100)
+    return f.marked(f.integer(static_cast<std::int64_t>(f.real(x))), x);
   FieldNumber z = f.unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);
   z.whole = z.unsettled = z.vanishes = true;
-  z.greatest = graph::format(a.dtype).greatest, z.lowest = -z.greatest - 1;
+  z.greatest = graph::format(a.dtype).greatest, z.lowest = graph::format(a.dtype).lowest;
   z.may = static_cast<std::uint8_t>(x.may | f.zero);
   return z;
 }

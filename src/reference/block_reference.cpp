@@ -204,8 +204,8 @@ void finish(BlockState& s, const graph::BlockOp& op, std::size_t index) {
   } else {
     y.values = state.values;
   }
-  if (graph::is_integer(s.p.block.tensors[op.outputs[0]].dtype))
-    for (double& v : y.values) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
+  if (const graph::DType made = s.p.block.tensors[op.outputs[0]].dtype; graph::is_integer(made))
+    for (double& v : y.values) v = graph::wrapped(static_cast<std::int64_t>(v), graph::format(made));
   if (row.then == graph::Then::mean)
     for (double& v : y.values) v /= count;
   if (row.then == graph::Then::root_of_mean)

@@ -257,8 +257,9 @@ void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", graph::name(kind));
   }
-  if (graph::is_integer(dtype) && graph::adds_integers(kind))  // to int32; a double holds sums exactly up to 2^53
-    for (double& v : std::span(y.values, graph::size(y.shape))) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
+  if (graph::is_integer(dtype) && graph::adds_integers(kind))  // a double holds sums exactly up to 2^53
+    for (double& v : std::span(y.values, graph::size(y.shape)))
+      v = graph::wrapped(static_cast<std::int64_t>(v), graph::format(graph::result_dtype(kind, attributes, dtype)));
 }
 
 }  // namespace zellige::reference

@@ -143,7 +143,7 @@ bool representable(graph::DType dtype, const Array& a) {
   const graph::Format f = graph::format(dtype);
   bool same = true;
   if (f.integer_bits)
-    for (double v : a.values) same &= graph::to_integer(f.integer_bits, v) == v;
+    for (double v : a.values) same &= graph::to_integer(f, v) == v;
   else
     for (double v : a.values) same &= graph::round_to_float(f, v) == v || v != v;
   return same;

@@ -21,7 +21,11 @@ struct NpyElement {
 constexpr NpyElement elements[] = {{"'<f2'", graph::DType::f16},
                                    {"'<f4'", graph::DType::f32},
                                    {"'|i1'", graph::DType::int8},
-                                   {"'<i4'", graph::DType::int32}};
+                                   {"'<i4'", graph::DType::int32},
+                                   {"'|b1'", graph::DType::boolean},
+                                   {"'|u1'", graph::DType::uint8},
+                                   {"'<i2'", graph::DType::int16},
+                                   {"'<i8'", graph::DType::int64}};
 
 // Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key;
 // `where` names the file in the message.
@@ -111,7 +115,7 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   file.resize(start + width * values.size());
   char* to = file.data() + start;
   for (const double v : values) {
-    const std::uint32_t bits = graph::to_bits(written, v);
+    const std::uint64_t bits = graph::to_bits(written, v);
     std::memcpy(to, &bits, width);
     to += width;
   }
@@ -138,7 +142,7 @@ std::vector<double> NpyFile::values() {
   if (!file_.next(1).empty()) wrong_bytes(header_, needed, true, where_);
   std::vector<double> values(needed / width);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    std::uint32_t bits = 0;
+    std::uint64_t bits = 0;
     std::memcpy(&bits, bytes.data() + width * i, width);  // little-endian
     values[i] = graph::from_bits(header_.dtype, bits);
   }

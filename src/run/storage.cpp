@@ -96,7 +96,7 @@ Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, do
   each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
     row_values(row, values.data());
     for (const double v : values) {
-      const std::uint32_t bits = graph::to_bits(t.dtype, v);
+      const std::uint64_t bits = graph::to_bits(t.dtype, v);
       std::memcpy(bytes.data() + offset * width, &bits, static_cast<std::size_t>(width));  // little-endian
       offset += row_step(t);
     }
@@ -156,7 +156,7 @@ reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const re
     double* to = array.values.data() + row * static_cast<std::int64_t>(values.size());
     offset += origin;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      std::uint32_t bits = 0;
+      std::uint64_t bits = 0;
       std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
       to[i] = graph::from_bits(t.dtype, bits);
       offset += row_step(t);

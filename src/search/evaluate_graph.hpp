@@ -18,15 +18,16 @@ inline bool is_modular(graph::OpKind kind, graph::DType dtype) {
   using enum graph::OpKind;
   if (kind == add || kind == sub || kind == mul || kind == neg || kind == mul_scalar) return true;
   if (graph::is_view(kind) || kind == concat || kind == split) return true;
-  return graph::adds_integers(kind) && kind != matmul && dtype == graph::DType::int32;
+  return graph::adds_integers(kind) && kind != matmul && (dtype == graph::DType::int32 || dtype == graph::DType::int64);
 }
 
 /// Returns a tensor of this dtype with its integers in two's complement. Sums and products of integers are computed
-/// without limits, and taken modulo 2^8 or 2^32 where that matters.
+/// without limits, and taken modulo 2^8, 2^32 or 2^64 where that matters. Dtypes without arithmetic hold what a cast gave.
 template <number::Arithmetic A>
 ValuesOf<A> wrapped(A& a, ValuesOf<A> x, graph::DType dtype) {
   if (graph::is_integer(dtype))
-    for (NumberOf<A>& v : x.values) v = a.wrapped(v, graph::bits(dtype));
+    for (NumberOf<A>& v : x.values)
+      if (!graph::is_stored_only(dtype)) v = a.wrapped(v, graph::bits(dtype));
   return x;
 }
 

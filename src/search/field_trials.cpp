@@ -105,7 +105,7 @@ struct DrawnInputs {
         } else {
           x = field.random(place);
           x.whole = graph::is_integer(t.dtype);
-          if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = -x.greatest - 1;
+          if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = graph::format(t.dtype).lowest;
         }
       }
     }

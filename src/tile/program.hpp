@@ -43,8 +43,10 @@ enum class NodeKind : std::uint8_t {
   store,         // writes a tile to a tensor in global memory
 };
 std::string_view name(NodeKind);
-/// Returns the type in which a value is computed: int32 for integers, else float32.
-constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
+/// Returns the type in which a value is computed: int64 for int64, int32 for other integers, else float32.
+constexpr DType kept_in(DType dtype) {
+  return dtype == DType::int64 ? dtype : graph::is_integer(dtype) ? DType::int32 : DType::f32;
+}
 /// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its readers.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat || kind == NodeKind::rotate ||

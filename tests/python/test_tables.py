@@ -41,7 +41,7 @@ def test_a_graph_takes_the_operands_and_scalars_that_are_listed(op):
 
 def test_dtypes_are_the_librarys():
     assert tuple(_native.dtypes()) == dtypes.NAMES
-    assert [(n, dtypes.itemsize(n)) for n in dtypes.NAMES if dtypes.is_integer(n)] == [("int8", 1), ("int32", 4)]
+    assert [(n, dtypes.itemsize(n)) for n in dtypes.NAMES if dtypes.is_integer(n)] == [("int8", 1), ("int32", 4), ("bool", 1), ("uint8", 1), ("int16", 2), ("int64", 8)]
     for name in dtypes.NAMES:
         try:
             found = dtypes.numpy_dtype(name)

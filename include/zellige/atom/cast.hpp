@@ -31,6 +31,35 @@ template <>
 struct register_of<int8_t> {
   using type = int;
 };
+template <>
+struct register_of<uint8_t> {
+  using type = int;
+};
+template <>
+struct register_of<int16_t> {
+  using type = int;
+};
+template <>
+struct register_of<bool> {
+  using type = int;
+};
+template <>
+struct register_of<int64_t> {
+  using type = int64_t;
+};
+/// The range of an integer type narrower than int.
+template <class T>
+inline constexpr int least = 0;
+template <>
+inline constexpr int least<int8_t> = -128;
+template <>
+inline constexpr int least<int16_t> = -32768;
+template <class T>
+inline constexpr int most = -1 - least<T>;
+template <>
+inline constexpr int most<uint8_t> = 255;
+template <>
+inline constexpr int most<bool> = 1;
 template <class T>
 inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
@@ -47,7 +76,7 @@ template <>
 inline constexpr float greatest<float_e5m2_t> = 57344.0f;
 }  // namespace detail
 
-/// The type in which kernels compute with numbers stored as T: int for int and int8_t, else float.
+/// The type in which kernels compute with numbers stored as T: int64_t for int64_t, int for other integers, else float.
 template <class T>
 using register_t = typename detail::register_of<T>::type;
 
@@ -55,12 +84,23 @@ using register_t = typename detail::register_of<T>::type;
 /// NaN if T is float_e4m3_t: the function uses T::nearest for 8-bit floats, whose constructors would saturate.
 template <class T>
 ZELLIGE_ANYWHERE T rounded(float x) {
-  if constexpr (!detail::is_float_register<T>)
+  if constexpr (is_same_v<T, bool>)
+    return x != 0.0f;
+  else if constexpr (sizeof(T) == 8)
+    return to_int64(x);
+  else if constexpr (!detail::is_float_register<T>)
     return static_cast<T>(to_int(x));
   else if constexpr (requires { T::nearest(x); })
     return T::nearest(x);
   else
     return T(x);
+}
+template <class T>
+ZELLIGE_ANYWHERE T rounded(int64_t x) {
+  if constexpr (detail::is_float_register<T>)
+    return rounded<T>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
 }
 template <class T>
 ZELLIGE_ANYWHERE T rounded(int x) {
@@ -70,12 +110,12 @@ ZELLIGE_ANYWHERE T rounded(int x) {
     return static_cast<T>(x);
 }
 
-/// Returns the value of x after a conversion to T, as a float or an int. If Saturate, x is first clamped to T's
-/// finite range (8-bit integers: -128 to 127).
+/// Returns the value of x after a conversion to T, as a number of registers. If Saturate, x is first clamped to T's
+/// finite range.
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
   if constexpr (!detail::is_float_register<T>)
-    return Saturate && sizeof(T) == 1 ? min(max(to_int(x), -128), 127) : int(rounded<T>(x));
+    return Saturate && sizeof(T) < 4 ? min(max(to_int(x), detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
   else
     return float(rounded<T>(Saturate ? clamp(x, -detail::greatest<T>, detail::greatest<T>) : x));
 }
@@ -84,7 +124,16 @@ ZELLIGE_ANYWHERE register_t<T> cast(int x) {
   if constexpr (detail::is_float_register<T>)
     return cast<T, Saturate>(static_cast<float>(x));
   else
-    return Saturate && sizeof(T) == 1 ? min(max(x, -128), 127) : int(rounded<T>(x));
+    return Saturate && sizeof(T) < 4 ? min(max(x, detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
+}
+template <class T, bool Saturate = false>
+ZELLIGE_ANYWHERE register_t<T> cast(int64_t x) {
+  if constexpr (detail::is_float_register<T>)
+    return cast<T, Saturate>(static_cast<float>(x));
+  else if constexpr (Saturate && sizeof(T) < 8)
+    return cast<T, true>(static_cast<int>(min(max(x, int64_t(-2147483647 - 1)), int64_t(2147483647))));
+  else
+    return register_t<T>(rounded<T>(x));
 }
 
 }  // namespace zellige

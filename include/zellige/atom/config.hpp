@@ -25,12 +25,13 @@ using uint16_t = unsigned short;
 using int32_t = int;
 using uint32_t = unsigned int;
 using int8_t = signed char;
+using int16_t = short;
 using int64_t = long long;
 using uint64_t = unsigned long long;
 }  // namespace zellige
 #else
 #include <stdint.h>
 namespace zellige {
-using ::int32_t, ::int64_t, ::int8_t, ::uint16_t, ::uint32_t, ::uint64_t, ::uint8_t;
+using ::int16_t, ::int32_t, ::int64_t, ::int8_t, ::uint16_t, ::uint32_t, ::uint64_t, ::uint8_t;
 }
 #endif

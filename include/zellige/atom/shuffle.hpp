@@ -45,7 +45,7 @@ ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
 /// Returns the value that lane (lane_index() ^ mask) % 32 passed.
 template <class T>
 ZELLIGE_CALL T shfl_xor(T value, unsigned mask) {
-  static_assert(sizeof(T) == 4, "shfl_xor: a value of 4 bytes");
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shfl_xor: a value of 4 or 8 bytes");
 #if defined(ZELLIGE_EMULATE)
   return shuffle_emulated(
       value, [mask](unsigned lane) { return (lane ^ mask) % 32; }, "shfl_xor");

@@ -252,7 +252,7 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
     emulate::look_for_unwritten<4>(&x.values[at], 4 * N, emulate::Use::stores);
 #endif
   Vec<T, N> v;
-  if constexpr (sizeof(T) == 2 && N % 2 == 0) {
+  if constexpr (sizeof(T) == 2 && N % 2 == 0 && detail::is_float_register<T>) {
     Vec<uint32_t, N / 2> packed;
 #pragma unroll
     for (int i = 0; i < N / 2; ++i) packed[i] = pack<T>(x[at + 2 * i], x[at + 2 * i + 1]);

@@ -15,7 +15,7 @@ from .import_.aot import KeptWhole
 from .import_.decompositions import decompositions
 from .measure import attention_kernels, estimates
 from .partition import convex, taking
-from .partition.supported import Supported, device_of
+from .partition.supported import Supported, device_of, is_nothing
 from .rewrites import results
 from .rewrites.rule import Level, Work, apply, settle
 from .rewrites.table import row, rows
@@ -31,6 +31,7 @@ def rewritten(module, captured=False) -> tuple:
     apply(rows(Level.layout), work, 1)
     before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)
+    apply(rows(Level.expansion), work, 1)
     apply(rows(Level.result), work, 1)
     return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
 
@@ -49,7 +50,7 @@ def partitioned(module, constants, report, options, saved, captured):
     `saved`: the cost that rewrites have saved. `captured`: calls will be replayed from a CUDA graph."""
     supported = Supported(report, device_of(module.graph))
     parts = convex.parts(module.graph, supported)
-    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta for n in module.graph.nodes)
+    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and not is_nothing(n) for n in module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and supported.device.type == "cuda")
     for choice in attention_kernels.choose(module.graph, captured):
         saved += choice.saves()

@@ -122,7 +122,7 @@ def product_that_broadcasts_the_pairs(draw):
 
 _BOUND = (lambda x, i: x.cumsum(0), lambda x, i: torch.roll(x, 1, 0), lambda x, i: x.sort(-1).values, lambda x, i: torch.fmod(x, 0.7),
           lambda x, i: torch.where(x > 0, x, 2.0), lambda x, i: torch.std(x, 0, correction=0), lambda x, i: x.round(decimals=1),
-          lambda x, i: i << 1, lambda x, i: i >> 2)  # fmt: skip
+          lambda x, i: i ^ 5, lambda x, i: torch.gcd(i, i + 1))  # fmt: skip
 
 
 def bound(draw):
@@ -134,7 +134,7 @@ def bound(draw):
 def indexed(draw):
     """An operator that no function of torch has the name of."""
     rows, columns = draw.shape(2)
-    return lambda x, i: x[i], (draw.tensor(rows, columns), draw.integers(draw.number(2, 5), low=-rows, high=rows))
+    return lambda x, i: x[i], (draw.tensor(rows, columns, dtype=torch.float64), draw.integers(draw.number(2, 5), low=-rows, high=rows))
 
 
 REWRITES = [

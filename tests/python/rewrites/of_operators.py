@@ -169,8 +169,7 @@ def constant(draw):
 
 
 def not_constant(draw):
-    n = draw.extent(2)
-    return lambda x, i: x[i.flip(0)], (draw.tensor(n, draw.extent()), draw.integers(n, low=0, high=n))
+    return lambda x, i: x[:, None] * i, (draw.tensor(draw.extent(2)), draw.tensor(draw.extent(2)))
 
 
 def constant_output(draw):
@@ -186,7 +185,8 @@ def computed_output(draw):
 def changed_in_place(draw):
     shape = draw.shape(2, 2)
     at = torch.randperm(shape[0], generator=draw._torch)[:2]
-    return lambda x, i, y: torch.empty_like(x).fill_(1).index_put((i,), y), (draw.tensor(*shape), at, draw.tensor(2, shape[1]))
+    wide = draw.tensor(*shape, dtype=torch.float64), at, draw.tensor(2, shape[1], dtype=torch.float64)
+    return lambda x, i, y: (x + 1).index_put((i,), y), wide
 
 
 def changed_but_read(draw):

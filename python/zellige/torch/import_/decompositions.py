@@ -69,6 +69,20 @@ def _glu(x, dim=-1):
     return a * torch.sigmoid(b)
 
 
+def _padded(x, pad, value=0):
+    """Concatenates constants before and after; a negative extent cuts."""
+    if x.dtype not in _DTYPES or overflows(value, x.dtype) or isinstance(value, float) and not x.is_floating_point():
+        return NotImplemented
+    applied("padding by concatenation")
+    for at, (before, after) in enumerate(zip(pad[::2], pad[1::2])):
+        d = x.ndim - 1 - at
+        x = x.narrow(d, max(0, -before), x.shape[d] - max(0, -before) - max(0, -after)) if min(before, after) < 0 else x
+        of = lambda n: x.new_full([n if e == d else m for e, m in enumerate(x.shape)], value)  # noqa: B023, E731
+        parts = [*([of(before)] if before > 0 else []), x, *([of(after)] if after > 0 else [])]
+        x = torch.ops.aten.cat.default(parts, d) if len(parts) > 1 else x
+    return x if max(pad, default=0) > 0 else x.clone()
+
+
 def _repeat(x, repeats):
     """Repeats along a dimension by expanding one of extent 1 before it, which moves nothing."""
     x = x.reshape((1,) * (len(repeats) - x.ndim) + tuple(x.shape))
@@ -102,10 +116,19 @@ def _masked_fill(x, mask, value):
     return torch.where(mask, value, x)
 
 
+def _cdist(x, y, p, mode=None):
+    """Returns the distances of rows in a norm of exponent 1, 2 or infinity."""
+    if p not in (1.0, 2.0, float("inf")) or x.dtype not in _DTYPES:
+        return NotImplemented
+    applied("distances of rows")
+    difference = (x.unsqueeze(-2) - y.unsqueeze(-3)).abs()
+    return difference.amax(-1) if p == float("inf") else difference.sum(-1) if p == 1 else difference.square().sum(-1).sqrt()
+
+
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm,
         torch.ops.aten.glu.default: _glu, torch.ops.aten.repeat.default: _repeat}  # fmt: skip
-_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill}  # NotImplemented in the others, in which the operator stays
+_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill, torch.ops.aten.constant_pad_nd.default: _padded, torch.ops.aten._cdist_forward.default: _cdist}  # NotImplemented in the others, in which the operator stays
 
 
 def decompositions() -> dict:

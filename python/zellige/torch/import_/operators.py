@@ -9,7 +9,7 @@ from ... import array_rules, dtypes
 from ... import operators as op
 from ...tracing import Array
 from ..applications import applied
-from . import custom
+from . import custom, functions, integers
 from .attention import attended, attention
 from .kinds import is_pointwise
 from .products import matmul
@@ -43,8 +43,8 @@ def _scaled(function):
         if alpha == 1 and not isinstance(alpha, bool):
             return function(x, y)
         _in_range(alpha, x if isinstance(x, Array) else y)
-        if isinstance(alpha, bool):
-            raise Left("expected a number alpha, found a bool")
+        if isinstance(alpha, bool) or isinstance(alpha, float) and dtypes.is_integer((x if isinstance(x, Array) else y)._dtype):
+            raise Left(f"expected a number alpha in the dtype of the operands, found {alpha}")
         applied("sum with a factor")
         return function(x, op.mul(y, alpha))
 
@@ -90,6 +90,7 @@ def _reduced(function, x, dim, keepdim):
 
 def _reduction(function):
     def along(x, dim=None, keepdim=False, *, dtype=None):
+        dtype = "int64" if dtype is None and function is op.sum and dtypes.is_integer(x._dtype) else dtype
         return _reduced(function, x if dtype is None else op.cast(x, dtype), dim, keepdim)
 
     return along
@@ -158,16 +159,28 @@ def _pow(x, y):
     """Returns x to the power y as torch's kernels compute it: exponents 0.5 and -0.5 as roots, 3, -1 and -2 as
     products, and others rounded to the dtype of x."""
     _in_range(y, x)
+    if dtypes.is_integer(x._dtype):
+        return _whole_power(x, y)
     if y in (0.5, -0.5):
         applied("power as products and roots")
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
-    y = y if dtypes.is_integer(x._dtype) else rounded(y, dtypes.torch_dtype(x._dtype))
+    y = rounded(y, dtypes.torch_dtype(x._dtype))
     if y not in (3, -1, -2):
         return op.pow(x, y)
     applied("power as products and roots")
     if y == 3:
         return op.mul(op.mul(x, x), x)
     return op.div(1, op.square(x) if y == -2 else x)
+
+
+def _whole_power(x, y):
+    """Returns integers to a power from 1 to 8, as products that wrap."""
+    if not isinstance(y, int) or not 1 <= y <= 8:
+        raise Left(f"expected a power of integers from 1 to 8, found {y}")
+    made = x
+    for _ in range(y - 1):
+        made = op.mul(made, x)
+    return made
 
 
 def _root(x, y):
@@ -209,19 +222,21 @@ def _bmm(x, y):
     return matmul(x, y) if made is None else made
 
 
-OPERATORS = VIEWS | {
+OPERATORS = VIEWS | integers.OPERATORS | functions.OPERATORS | {
     aten.mm.default: matmul,
     aten.bmm.default: _bmm,
     aten.addmm.default: _plus_bias(matmul),
     aten.baddbmm.default: _plus_bias(_bmm),
-    aten.add.Scalar: op.add,
-    aten.mul.Scalar: op.mul,
-    aten.add.Tensor: _scaled(op.add),
-    aten.sub.Tensor: _scaled(op.sub),
-    aten.mul.Tensor: op.mul,
+    aten.add.Scalar: integers.arithmetic(op.add),
+    aten.rsub.Scalar: integers.arithmetic(lambda x, y, alpha=1: op.sub(y, op.mul(x, alpha) if alpha != 1 else x)),
+    aten.sub.Scalar: integers.arithmetic(lambda x, y, alpha=1: op.sub(x, alpha * y)),
+    aten.mul.Scalar: integers.arithmetic(op.mul),
+    aten.add.Tensor: integers.arithmetic(_scaled(op.add)),
+    aten.sub.Tensor: integers.arithmetic(_scaled(op.sub)),
+    aten.mul.Tensor: integers.arithmetic(op.mul),
     aten.div.Tensor: op.div,
-    aten.neg.default: op.neg,
-    aten.abs.default: op.abs,
+    aten.neg.default: integers.arithmetic(op.neg),
+    aten.abs.default: integers.arithmetic(op.abs),
     aten.exp.default: op.exp,
     aten.log.default: op.log,
     aten.log1p.default: op.log1p,
@@ -245,11 +260,13 @@ OPERATORS = VIEWS | {
     aten._safe_softmax.default: lambda x, dim, dtype=None: op.safe_softmax(x if dtype is None else op.cast(x, dtype), dim),
     aten._log_softmax.default: _softmax(op.log_softmax),
     aten.sum.dim_IntList: _reduction(op.sum),
+    aten.sum.default: lambda x, *, dtype=None: _reduction(op.sum)(x, dtype=dtype),
     aten.mean.dim: _reduction(op.mean),
     aten.mean.default: lambda x, *, dtype=None: _reduction(op.mean)(x, dtype=dtype),
     aten.amax.default: _reduction(op.amax),
-    aten.amin.default: _reduction(op.amin),
+    aten.amin.default: _reduction(integers.lowest(op.amin)),
     aten.prod.dim_int: _prod,
+    aten.prod.default: lambda x, *, dtype=None: _reduction(op.prod)(x, dtype=dtype),
     aten.var.correction: _variance,
     aten.logsumexp.default: _logsumexp,
     aten.native_layer_norm.default: _layer_norm,
@@ -302,7 +319,7 @@ def as_declared(result, value):
             raise Left(f"expected {len(value)} results, found {len(result)}")
         return [None if r is None else as_declared(r, v) for r, v in zip(result, value)]
     expected = dtype_of(value)
-    if result._dtype == "f32" and expected in ("f16", "bf16"):
+    if result._dtype == "f32" and expected in ("f16", "bf16") or dtypes.is_integer(expected) and dtypes.is_integer(result._dtype):
         result = op.cast(result, expected)
     if result.shape != shape_of(value) or result._dtype != expected:
         raise Left(f"expected {expected} {shape_of(value)}, found {result._dtype} {result.shape}")
@@ -329,9 +346,13 @@ def evaluate_on(node, args, arrays):
     if node.target not in OPERATORS:
         raise Left("is not known")
 
+    computed_in = integers.computed_in(node) if node.target not in VIEWS else None
+
     def value(x):
         if isinstance(x, torch.fx.Node):
-            return _as_read(x, node, arrays[x])
+            read = _as_read(x, node, arrays[x])
+            condition = node.target is aten.where.self and x is node.args[0]
+            return read if computed_in is None or condition else integers.of_dtype(read, computed_in)
         if isinstance(x, (list, tuple)):
             return [value(e) for e in x]
         if isinstance(x, complex) or (isinstance(x, float) and math.isnan(x)):

@@ -23,7 +23,7 @@ class Supported:
 
     def __call__(self, node) -> bool:
         # Taking (partition/taking.py) handles in-place updates
-        if node.op != "call_function" or node.target is taking.UPDATE:
+        if node.op != "call_function" or node.target is taking.UPDATE or is_nothing(node):
             return False
         if node not in self.known:
             try:
@@ -54,6 +54,12 @@ class Supported:
     def _is_kept(self, value) -> None:
         if value.device != self.device:
             raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
+
+
+def is_nothing(node) -> bool:
+    """Returns true for an operator whose result has no elements, so that torch computes nothing."""
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and any(isinstance(n, int) and n == 0 for n in value.shape)
 
 
 def device_of(graph):

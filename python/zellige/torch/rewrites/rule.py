@@ -29,6 +29,7 @@ class Level(enum.Enum):
     decomposition = "while AOT traces the graph"
     layout = "once, to the traced graph: layouts of convolutions and pools"
     spelling = "until none applies"
+    expansion = "once, to operators that the spelling leaves: by others that programs have"
     result = "once, to the result of the other rewrites"
     meaning = "while a part becomes a graph of Zellige"
     call = "once, to the graph around the parts"

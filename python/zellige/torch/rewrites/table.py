@@ -9,7 +9,7 @@ import torch
 
 from ..import_ import custom
 from . import (
-    attention, channels_last, constants, counts, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
+    attention, channels_last, constants, counts, empty, expansions, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
     spellings,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
@@ -22,6 +22,8 @@ TABLE = (
     Rewrite(Level.decomposition, "group norm by its statistics", _SUPPORTED),
     Rewrite(Level.decomposition, "concatenation without empty tensors", "some tensors have no elements and some have; all have one dtype"),
     Rewrite(Level.decomposition, "gated linear unit of halves", _SUPPORTED),
+    Rewrite(Level.decomposition, "distances of rows", "the exponent is 1, 2 or infinity, and the dtype one of programs"),
+    Rewrite(Level.decomposition, "padding by concatenation", "the dtype is one of programs, and so is the number"),
     Rewrite(Level.decomposition, "repetition by expanding", "nothing is repeated 0 times, and the dimensions are at most 8"),
     Rewrite(Level.decomposition, "copied row by its number",
             "one row is copied, by an int64 index that is checked not to be negative, in a dtype of programs"),
@@ -43,6 +45,13 @@ TABLE = (
     Rewrite(Level.layout, "average pool as a mean",
             "each window has the same size, and the image lies in one of the two orders",
             (speculation.POOL,), speculation.pool_as_mean),
+    Rewrite(Level.spelling, "operator without elements",
+            "the result has no elements and nothing may be out of range, or no operand has elements and the result is one number"
+            " everywhere; the operator draws no random numbers and changes nothing",
+            OUTPUT, empty.constants),
+    Rewrite(Level.spelling, "tensor of one number",
+            "a tensor of one number is made in the shape of another one, whose elements are not read",
+            tuple(empty.FILLED), empty.filled),
     Rewrite(Level.spelling, "extreme without its place",
             "nothing reads the places of max or min along a dimension",
             (aten.max.dim, aten.min.dim), spellings.extreme),
@@ -121,6 +130,24 @@ TABLE = (
     Rewrite(Level.spelling, "product of complex numbers",
             "one factor is made of pairs of real numbers, and the product has its shape",
             (aten.view_as_real.default,), numbers.complex_product),
+    Rewrite(Level.expansion, "movement by constant numbers",
+            "an operator moves elements by their places alone, and its operand and result have fewer than 2^24 elements each, in a dtype of"
+            " programs",
+            tuple(expansions.MOVEMENTS), expansions.movement),
+    Rewrite(Level.expansion, "place of an extreme",
+            "a dimension of fewer than 2^24 elements in a dtype of programs; the first one of equal elements, or of NaNs, is meant",
+            tuple(expansions.EXTREMES), expansions.extreme),
+    Rewrite(Level.expansion, "running sum in blocks",
+            "a dimension of at most 65536 elements, in a dtype of programs",
+            (aten.cumsum.default,), expansions.running_sum),
+    Rewrite(Level.expansion, "elements by numbers",
+            "elements are selected by int64 or int32 numbers along one dimension, which torch's kernel checks, or by constant ones; the"
+            " tensor has a dtype of programs and fewer than 2^31 elements; of a graph on a GPU the numbers are constant",
+            tuple(expansions.SELECTIONS), expansions.selection),
+    Rewrite(Level.expansion, "elements replaced by numbers",
+            "a scatter on the CPU, in a dtype of programs, of fewer than 2^24 pairs of a number and a position; the extents agree along the"
+            " other dimensions; it replaces, adds, or takes maxima or minima",
+            expansions.SCATTERS, expansions.replacement),
     Rewrite(Level.result, "layout of a result",
             "a rewrite has changed the strides of what the graph returns: attention has those of its queries",
             OUTPUT, results.laid),

@@ -1,0 +1,230 @@
+"""Replaces operators that Zellige lacks by several that it has: movements of elements, places of extremes, running sums, and
+elements that are selected or replaced by numbers.
+
+    flip(x, [0])         x.reshape(-1)[numbers], where numbers are a constant: the same flip of 0, 1, 2, ...
+    argmax(x, d)         n - 1 - amax(where(x == amax(x, d), n - 1 - position, -1), d)
+    cumsum(x, d)         sums under a triangle, of blocks of 64 elements and then of their totals
+    gather(x, d, at)     x.reshape(-1)[position + stride at], after torch's kernel has checked the numbers
+    scatter_add(x, ...)  x + sum(where(at == position, src, 0)), over the numbers of each row
+"""
+
+import operator
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from ... import dtypes
+from ..import_ import schema
+from ..import_.decompositions import decompositions
+from ..import_.kinds import value_of
+from .empty import fixed
+
+aten = torch.ops.aten
+
+MOVEMENTS = (aten.flip.default, aten.roll.default, aten.diagonal.default, aten.as_strided.default, aten.unfold.default, aten.rot90.default,
+             aten.reflection_pad1d.default, aten.reflection_pad2d.default, aten.reflection_pad3d.default, aten.replication_pad1d.default,
+             aten.replication_pad2d.default, aten.replication_pad3d.default, aten.upsample_nearest1d.default, aten.upsample_nearest2d.default,
+             aten.upsample_nearest2d.vec, aten.upsample_nearest3d.default, aten._upsample_nearest_exact1d.default, aten._upsample_nearest_exact2d.default,
+             aten._upsample_nearest_exact3d.default, aten.im2col.default, aten.pixel_shuffle.default, aten.pixel_unshuffle.default,
+             aten.channel_shuffle.default, aten.slice.Tensor)  # fmt: skip
+EXTREMES = {aten.argmax.default: aten.amax, aten.argmin.default: aten.amin, aten.max.dim: aten.amax, aten.min.dim: aten.amin}
+SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten.scatter_reduce.two)
+SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
+BLOCK = 64  # elements of a running sum that are summed under a triangle
+_MOST, _LONGEST = 1 << 24, 65536
+_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+
+
+def _expanded(work, node, function, *operands) -> bool:
+    """Replaces a node by what `function` computes of the nodes `operands`, in operators that programs have."""
+    values = [value_of(n) for n in operands]
+    with values[0].fake_mode:
+        made = make_fx(function, decomposition_table=decompositions())(*values).graph
+    schema.bind(made)
+    placeholders, copies = iter(operands), {}
+    for n in made.nodes:
+        if n.op == "placeholder":
+            copies[n] = next(placeholders)
+        elif n.op == "output":
+            results = n.args[0]
+        else:
+            with work.graph.inserting_before(node):
+                copies[n] = work.graph.node_copy(n, copies.__getitem__)
+            copies[n].meta |= {key: node.meta[key] for key in ("stack_trace", "source_fn_stack") if key in node.meta}
+    if isinstance(results, (tuple, list)):
+        for u in list(node.users):
+            u.replace_all_uses_with(copies[results[u.args[1]]])
+    else:
+        node.replace_all_uses_with(copies[results])
+    return True
+
+
+def _is_program(*values) -> bool:
+    return all(fixed(v) and v.dtype in _DTYPES and 0 < v.numel() < 1 << 31 for v in values)
+
+
+def _taken(x, numbers):
+    """Returns x.reshape(-1)[numbers], of int32 numbers that are in range."""
+    return aten.embedding.default(x.reshape(-1, 1), numbers.reshape(-1)).reshape(numbers.shape)
+
+
+def movement(work, node) -> bool:
+    """Replaces an operator that moves elements by their places."""
+    x, made = value_of(node.args[0]), value_of(node)
+    if not _is_program(x, made) or x.numel() >= _MOST or made.numel() >= _MOST or node.target is aten.slice.Tensor and _is_part(node):
+        return False
+    if node.target is aten.as_strided.default and not (x.is_contiguous() and x.storage_offset() == 0):
+        return False
+    return _moved(work, node)
+
+
+def _moved(work, node) -> bool:
+    """Replaces an operator by a selection of the places that the operator itself moves. Its operands but the first are constants."""
+    constants = [n for n in node.all_input_nodes if n is not node.args[0]]
+
+    def moved(x, *constants):
+        of = dict(zip(node.all_input_nodes[1:], constants))
+        places = torch.arange(x.numel(), dtype=torch.float64, device=x.device).reshape(x.shape)
+        arguments, options = torch.fx.map_arg((node.args[1:], node.kwargs), of.__getitem__)
+        return _taken(x, node.target(places, *arguments, **options).to(torch.int32))
+
+    return _expanded(work, node, moved, node.args[0], *constants)
+
+
+def _is_part(node) -> bool:
+    """Returns true for a slice that is a view of programs."""
+    x, (_, dim, start, end, step) = value_of(node.args[0]), (*node.args, *(0, None, None, 1)[len(node.args) - 1 :])
+    size = x.shape[dim]
+    start, end, _ = slice(start, end).indices(size)
+    return step == 1 or size % step == 0 and start < step and end > size - step + start
+
+
+def extreme(work, node) -> bool:
+    """Replaces the place of a maximum or minimum, and its value."""
+    x, both = value_of(node.args[0]), node.target in (aten.max.dim, aten.min.dim)
+    dim, keepdim = (*node.args[1:], *(None, False)[len(node.args) - 1 :])
+    if not _is_program(x) or x.ndim == 0 or both and not all(u.target is operator.getitem for u in node.users):
+        return False
+    if (x.numel() if dim is None else x.shape[dim]) >= _MOST:
+        return False
+    reduce = EXTREMES[node.target]
+
+    def found(x):
+        rows = x.reshape(-1) if dim is None else x
+        d = 0 if dim is None else dim % x.ndim
+        n, most = rows.shape[d], reduce(rows, [d], True)
+        hit = rows == most
+        hit = hit | (rows != rows) if rows.is_floating_point() else hit
+        left = torch.arange(n - 1, -1, -1, dtype=torch.int32, device=x.device).reshape([n if e == d else 1 for e in range(rows.ndim)])
+        # a selection by the numbers themselves, so that the parts of a row need no other constant
+        place = (n - 1 - aten.amax(torch.where(hit, left, -1), [d], True)).to(torch.int64)
+        if dim is None:
+            return place.reshape([1] * x.ndim if keepdim else [])
+        place, most = (place, most) if keepdim else (place.squeeze(d), most.squeeze(d))
+        return (most, place) if both else place
+
+    return _expanded(work, node, found, node.args[0])
+
+
+def running_sum(work, node) -> bool:
+    """Replaces a running sum."""
+    x, made, dim = value_of(node.args[0]), value_of(node), node.args[1]
+    if not _is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= _MOST:
+        return False
+    to = torch.float32 if made.is_floating_point() else made.dtype
+
+    def summed(x):
+        return _running(x.to(to).movedim(dim, -1), False).movedim(-1, dim).to(made.dtype)
+
+    return _expanded(work, node, summed, node.args[0])
+
+
+def _running(x, before):
+    """Returns the running sums along the last dimension; `before`: without each element itself."""
+    n = x.shape[-1]
+    if n > BLOCK:
+        blocks = -(-n // BLOCK)
+        padded = aten.constant_pad_nd(x, [0, blocks * BLOCK - n], 0) if blocks * BLOCK > n else x
+        padded = padded.reshape(*x.shape[:-1], blocks, BLOCK)
+        made = _running(padded, before) + _running(padded.sum(-1, dtype=x.dtype), True).unsqueeze(-1)
+        return made.reshape(*x.shape[:-1], blocks * BLOCK)[..., :n]
+    kept = torch.ones(n, n, dtype=torch.bool, device=x.device).tril(-1 if before else 0)
+    return torch.where(kept, x.unsqueeze(-2).expand(*x.shape, n).reshape(*x.shape, n), 0).sum(-1, dtype=x.dtype)
+
+
+def selection(work, node) -> bool:
+    """Replaces a selection of elements by numbers."""
+    x, made, listed = value_of(node.args[0]), value_of(node), node.target in (aten.index.Tensor, aten._unsafe_index.Tensor)
+    if all(n in work.constants for n in node.all_input_nodes):
+        return False
+    if all(n in work.constants for n in node.all_input_nodes if n is not node.args[0]) and node.args[0] not in node.all_input_nodes[1:]:
+        return _is_program(x, made) and x.numel() < _MOST and made.numel() < _MOST and _moved(work, node)
+    found = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if listed else [(node.args[1], node.args[2])]
+    if len(found) != 1 or not _is_program(x, made) or x.ndim == 0:
+        return False
+    dim, at = found[0][0] % x.ndim, found[0][1]
+    numbers = value_of(at)
+    if numbers.dtype not in (torch.int64, torch.int32) or numbers.device != x.device or x.device.type != "cpu":
+        return False
+    if node.target is aten.index_select.default and node.args[0].target is aten.arange.default:  # the check of another row
+        return False
+
+    def taken(x, at):
+        rows = torch.arange(x.shape[dim], dtype=torch.int32, device=x.device)
+        if node.target is not aten.gather.default:
+            checked = aten.index.Tensor(rows, [at]) if listed else aten.index_select(rows, 0, at)
+            first = x.movedim(dim, 0)
+            made = aten.embedding.default(first.reshape(x.shape[dim], -1), checked.reshape(-1)).reshape(*at.shape, *first.shape[1:])
+            return made.movedim(list(range(at.ndim)), list(range(dim, dim + at.ndim)))
+        checked = aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape)
+        places = torch.arange(x.numel(), dtype=torch.int32, device=x.device).reshape(x.shape).select(dim, 0).unsqueeze(dim)
+        places = places[tuple(slice(n) for n in (*at.shape[:dim], 1, *at.shape[dim + 1 :]))]
+        stride = x.numel() if x.ndim == 0 else x[(0,) * dim].numel() // x.shape[dim]
+        return _taken(x, places + checked * stride)
+
+    return _expanded(work, node, taken, node.args[0], at)
+
+
+def replacement(work, node) -> bool:
+    """Replaces a scatter, by comparing each number with each position."""
+    x, dim, at = node.args[:3]
+    value, numbers, source = value_of(x), value_of(at), node.args[3]
+    if not _is_program(value, numbers) or value.ndim == 0 or value.device.type != "cpu" or numbers.dtype != torch.int64:
+        return False
+    dim %= value.ndim
+    same = all(n == m for d, (n, m) in enumerate(zip(value.shape, numbers.shape)) if d != dim)
+    reduce = node.args[4] if node.target is aten.scatter_reduce.two else "sum" if node.target is aten.scatter_add.default else ""
+    if not same or value.numel() * numbers.shape[dim] >= _MOST or reduce not in ("", "sum", "amax", "amin") or "include_self" in node.kwargs:
+        return False
+    given = isinstance(source, torch.fx.Node)
+    if given and (value_of(source).shape != numbers.shape or value_of(source).dtype != value.dtype):
+        return False
+
+    def scattered(x, at, *source):
+        rows = torch.arange(x.shape[dim], dtype=torch.int32, device=x.device)
+        checked = aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape).unsqueeze(dim)
+        hit = checked == rows.reshape([-1 if d == dim else 1 for d in range(x.ndim + 1)])
+        return _joined(x, hit, source[0].unsqueeze(dim) if given else node.args[3], dim, reduce)
+
+    return _expanded(work, node, scattered, x, at, *([source] if given else []))
+
+
+def _joined(x, hit, source, dim, reduce):
+    """Returns x joined with the source where its number is the position; without a way to join, the last one replaces x."""
+    along = [dim + 1]
+    if reduce == "sum":
+        to = torch.float32 if x.is_floating_point() else x.dtype
+        return (x.to(to) + torch.where(hit, source, 0).sum(along, dtype=to)).to(x.dtype)
+    if reduce:
+        info = torch.finfo(x.dtype) if x.is_floating_point() else torch.iinfo(x.dtype)
+        ends = (float("-inf"), float("inf")) if x.is_floating_point() else (info.min, info.max)
+        join, of_all = (torch.maximum, aten.amax) if reduce == "amax" else (torch.minimum, aten.amin)
+        return join(x, of_all(torch.where(hit, source, ends[reduce == "amin"]), along))
+    if not isinstance(source, torch.Tensor):
+        return torch.where(aten.any.dim(hit, along[0]), source, x)
+    n = hit.shape[along[0]]
+    order = torch.arange(n, dtype=torch.int32, device=x.device).reshape([-1 if d == along[0] else 1 for d in range(hit.ndim)])
+    last = aten.amax(torch.where(hit, order, -1), along, True)
+    found = torch.where(order == last, source, 0)
+    found = found.to(torch.int32).sum(along, dtype=torch.int32).to(x.dtype) if x.dtype in (torch.bool, torch.uint8, torch.int16) else found.sum(along, dtype=x.dtype)
+    return torch.where((last >= 0).squeeze(along[0]), found, x)

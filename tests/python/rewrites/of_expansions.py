@@ -1,0 +1,84 @@
+"""Rewrites that expand operators, and those of tensors without elements or of one number."""
+
+import torch
+
+from .law import Rewrite
+
+F = torch.nn.functional
+
+
+def in_float64(holds):
+    """Returns the graphs of `holds` on float64, which programs do not have."""
+
+    def broken(draw):
+        function, inputs = holds(draw)
+        return function, tuple(x.double() if x.is_floating_point() else x for x in inputs)
+
+    return broken
+
+
+def nothing(draw, rows=0):
+    columns = draw.extent()
+    function = draw.choice([lambda x: torch.relu(x), lambda x: x.sum(0) + 1, lambda x: x.flip(1) * 2, lambda x: x.mean(0)])
+    return function, (draw.tensor(rows, columns),)
+
+
+def one_number(draw, like=True):
+    made = draw.choice([torch.zeros_like, torch.ones_like, lambda x: torch.full_like(x, 2.5)])
+    return (lambda x: x + made(x)) if like else (lambda x: x + 1), (draw.tensor(*draw.shape(2)),)
+
+
+def padded(draw):
+    before, after, value = draw.number(-1, 2), draw.number(0, 2), draw.choice([0.0, 1.5])
+    return lambda x: F.pad(x, (before, after, 1, 0), value=value) * 2, (draw.tensor(draw.extent(), draw.extent(2)),)
+
+
+def distances(draw, exponents=(1.0, 2.0, float("inf"))):
+    p, size = draw.choice(exponents), draw.extent()
+    return lambda x, y: torch.cdist(x, y, p=p), tuple(draw.tensor(draw.extent(2), size, special=False, dtype=torch.float32) for _ in range(2))
+
+
+def moved(draw):
+    function = draw.choice([
+        lambda x: x.flip(0), lambda x: x.flip(0, 1), lambda x: x.roll(1, -1), lambda x: x.diagonal() * 2, lambda x: x.unfold(0, 2, 1) + 1,
+        lambda x: F.pad(x, (1, 1), mode="reflect"), lambda x: F.pad(x, (2, 1), mode="replicate"), lambda x: F.interpolate(x[None], size=3),
+    ])  # fmt: skip
+    return function, (draw.tensor(draw.extent(2), draw.extent(5, 8)),)
+
+
+def extremes(draw):
+    dim = draw.choice([0, 1, -1])
+    function = draw.choice([lambda x: x.argmax(dim), lambda x: x.argmin(dim, keepdim=True), lambda x: x.argmax(), lambda x: tuple(x.max(dim)), lambda x: tuple(x.min(dim, keepdim=True))])
+    x = draw.tensor(*draw.shape(2))
+    return function, (x.round() if draw.chance() else x,)
+
+
+def running(draw):
+    dim = draw.choice([0, 1])
+    return lambda x: x.cumsum(dim), (draw.tensor(draw.extent(), draw.choice([3, 64, 70, 130]), special=False),)
+
+
+def selected(draw):
+    rows, columns = draw.shape(2, 2)
+    function = draw.choice([lambda x, i: x[i], lambda x, i: x.index_select(0, i), lambda x, i: x.gather(0, i[:, None].expand(-1, x.shape[1]))])
+    return function, (draw.tensor(rows, columns), draw.integers(draw.extent(), low=0, high=rows))
+
+
+def replaced(draw):
+    rows, columns, count = *draw.shape(2, 2), draw.extent()
+    function = draw.choice([lambda x, i, y: x.scatter_add(0, i, y), lambda x, i, y: x.scatter(0, i, y), lambda x, i, y: x.scatter(0, i, 2.0),
+                            lambda x, i, y: x.scatter_reduce(0, i, y, "amax"), lambda x, i, y: x.scatter_reduce(0, i, y, "amin")])  # fmt: skip
+    return function, (draw.tensor(rows, columns, special=False), draw.integers(count, columns, low=0, high=rows), draw.tensor(count, columns, special=False))
+
+
+REWRITES = [
+    Rewrite("operator without elements", nothing, lambda draw: nothing(draw, 2)),
+    Rewrite("tensor of one number", one_number, lambda draw: one_number(draw, False), exact=True),
+    Rewrite("padding by concatenation", padded, in_float64(padded), exact=True),
+    Rewrite("distances of rows", distances, lambda draw: distances(draw, (3.0, 0.5)), steps=16),
+    Rewrite("movement by constant numbers", moved, in_float64(moved), exact=True),
+    Rewrite("place of an extreme", extremes, in_float64(extremes), exact=True),
+    Rewrite("running sum in blocks", running, in_float64(running), steps=64),
+    Rewrite("elements by numbers", selected, in_float64(selected), exact=True),
+    Rewrite("elements replaced by numbers", replaced, in_float64(replaced), steps=4),
+]
