@@ -10,6 +10,10 @@ e4m3   ml_dtypes' own   float8_e4m3fn
 e5m2   ml_dtypes' own   float8_e5m2
 int8   int8             int8
 int32  int32            int32
+int4   ml_dtypes' own   none: two in a byte of uint8
+uint4  ml_dtypes' own   none: two in a byte of uint8
+e2m1   ml_dtypes' own   none: two in a byte of uint8
+e8m0   ml_dtypes' own   float8_e8m0fnu
 ====== ================ =======================
 """
 
@@ -27,6 +31,10 @@ _ELSEWHERE = {
     "e5m2": "float8_e5m2",
     "int8": "int8",
     "int32": "int32",
+    "int4": "int4",
+    "uint4": "uint4",
+    "e2m1": "float4_e2m1fn",
+    "e8m0": "float8_e8m0fnu",
 }
 _NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
 NAMES = tuple(_ELSEWHERE)

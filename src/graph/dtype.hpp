@@ -20,6 +20,7 @@ struct Format {
   double greatest;                                            // largest finite number
   double overflow = std::numeric_limits<double>::infinity();  // result of rounding a larger number
   int integer_bits = 0;                                       // width of an integer; 0: a binary floating-point format
+  bool is_signed = true;                                      // false: no number is below 0
 };
 
 /// A row of the table of element types.
@@ -37,22 +38,31 @@ inline constexpr DTypeRow dtype_rows[] = {
     {"e5m2", 8, {2, 0x1p-14, 57344.0}},
     {"int8", 8, {.mantissa = 7, .min_normal = 1, .greatest = 127, .integer_bits = 8}},
     {"int32", 32, {.mantissa = 31, .min_normal = 1, .greatest = 2147483647, .integer_bits = 32}},
+    {"int4", 4, {.mantissa = 3, .min_normal = 1, .greatest = 7, .integer_bits = 4}},
+    {"uint4", 4, {.mantissa = 4, .min_normal = 1, .greatest = 15, .integer_bits = 4, .is_signed = false}},
+    {"e2m1", 4, {1, 1.0, 6.0, 6.0}},
+    {"e8m0", 8, {0, 0x1p-127, 0x1p127, std::numeric_limits<double>::quiet_NaN(), 0, false}},
 };
 constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 constexpr const Format& format(DType dtype) { return row(dtype).format; }
 
-/// Returns the low `bits` bits of an integer, interpreted in two's complement. `bits` is 8 or 32.
+/// Returns the low `bits` bits of an integer, interpreted in two's complement. `bits` is 4, 8 or 32.
 inline double wrapped(std::int64_t x, int bits) {
+  if (bits == 4) return static_cast<double>(((x & 15) ^ 8) - 8);
   return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
 }
+/// Returns the integer that is stored in the low bits of x in an integer format.
+inline double wrapped(const Format& f, std::int64_t x) {
+  return f.is_signed ? wrapped(x, f.integer_bits) : static_cast<double>(x & ((std::int64_t{1} << f.integer_bits) - 1));
+}
 
-/// Converts to an integer of 8 or 32 bits, rounding toward zero. For a number out of range, where PyTorch
-/// leaves the result undefined, returns what a GPU computes: int32 saturates, NaN becomes 0, and int8 is the
-/// low 8 bits of the int32.
-inline double to_integer(int bits, double x) {
+/// Converts to an integer of 4, 8 or 32 bits, rounding toward zero. For a number out of range, where PyTorch
+/// leaves the result undefined, returns what a GPU computes: int32 saturates, NaN becomes 0, and a narrower integer
+/// is the low bits of the int32.
+inline double to_integer(const Format& f, double x) {
   const double whole = x < 0 ? std::ceil(x) : std::floor(x);
   const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
-  return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
+  return x != x ? 0 : wrapped(f, static_cast<std::int64_t>(narrow));
 }
 
 /// Returns the value of a floating-point format that is nearest to x, ties to even. Branch-free, so that
@@ -71,9 +81,11 @@ inline double round_to_float(const Format& f, double x) {
   return x == x ? y : x;
 }
 
-/// Returns x rounded to a format: floating-point formats to nearest, integers toward zero.
+/// Returns x rounded to a format: floating-point formats to nearest, integers toward zero. A format without sign and zero
+/// has its smallest number for all that is below it.
 inline double round_to(const Format& f, double x) {
-  return f.integer_bits ? to_integer(f.integer_bits, x) : round_to_float(f, x);
+  if (f.integer_bits) return to_integer(f, x);
+  return round_to_float(f, !f.is_signed && x < f.min_normal ? f.min_normal : x);
 }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 /// Rounds `count` values to the dtype, in place.

@@ -13,6 +13,7 @@ from . import custom
 from .attention import attended, attention
 from .kinds import is_pointwise
 from .products import matmul
+from .quantized import QUANTIZED
 from .scalars import overflows, rounded
 from .schema import Left, call
 from .views import VIEWS
@@ -209,7 +210,7 @@ def _bmm(x, y):
     return matmul(x, y) if made is None else made
 
 
-OPERATORS = VIEWS | {
+OPERATORS = VIEWS | QUANTIZED | {
     aten.mm.default: matmul,
     aten.bmm.default: _bmm,
     aten.addmm.default: _plus_bias(matmul),
