@@ -38,6 +38,7 @@ _ELSEWHERE = {
 }
 _NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
 NAMES = tuple(_ELSEWHERE)
+PACKED = ("int4", "uint4", "e2m1", "e8m0")  # of weights alone, which arrays have as bytes of uint8
 _INTEGER, _FLOAT = 0, 2  # DLPack's type codes
 _KINDS = {"f": _FLOAT, "i": _INTEGER, "u": 1, "c": 5, "b": 6}  # by NumPy's kinds
 
