@@ -61,7 +61,8 @@ typedef struct zellige_tensor {
   int32_t device_type; /* 1: the host; 2: CUDA; 3: the host, pinned */
   int32_t device_id;
   int32_t rank;
-  uint8_t dtype_code; /* 0 int, 2 float, 4 bfloat16, 10 float8_e4m3fn, 12 float8_e5m2 */
+  uint8_t
+      dtype_code; /* 0 int, 2 float, 4 bfloat16, 10 float8_e4m3fn, 12 float8_e5m2; 1 (8 bits): bytes of int4, uint4, e2m1, e8m0 */
   uint8_t dtype_bits;
   uint16_t dtype_lanes;   /* 1 */
   const int64_t* shape;   /* outermost first */
@@ -72,7 +73,7 @@ typedef struct zellige_tensor {
 /* An input or output of a program or graph. The pointers are valid as long as the graph or program. */
 typedef struct zellige_tensor_info {
   const char* name;
-  const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
+  const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32, int4, uint4, e2m1, e8m0 */
   int32_t rank;
   const int64_t* shape;   /* -1: an extent of a program that is known at launch only; of a graph, the largest */
   const int64_t* strides; /* in elements; NULL: not yet assigned; -1: known at launch only */

@@ -34,7 +34,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program ranks sizes torch tracing torch_backend".split()
+    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program quant ranks sizes torch tracing torch_backend".split()
 )
 
 

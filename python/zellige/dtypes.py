@@ -14,6 +14,10 @@ bool   bool             bool
 uint8  uint8            uint8
 int16  int16            int16
 int64  int64            int64
+int4   ml_dtypes' own   none: two in a byte of uint8
+uint4  ml_dtypes' own   none: two in a byte of uint8
+e2m1   ml_dtypes' own   none: two in a byte of uint8
+e8m0   ml_dtypes' own   float8_e8m0fnu
 ====== ================ =======================
 """
 
@@ -35,9 +39,14 @@ _ELSEWHERE = {
     "uint8": "uint8",
     "int16": "int16",
     "int64": "int64",
+    "int4": "int4",
+    "uint4": "uint4",
+    "e2m1": "float4_e2m1fn",
+    "e8m0": "float8_e8m0fnu",
 }
 _NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
 NAMES = tuple(_ELSEWHERE)
+PACKED = ("int4", "uint4", "e2m1", "e8m0")  # of weights alone, which arrays have as bytes of uint8
 _INTEGERS, _FLOAT = (0, 1, 6), 2  # DLPack's type codes
 # integers that are stored, moved, compared, selected and cast, but not computed with
 STORED = ("bool", "uint8", "int16")

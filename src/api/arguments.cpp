@@ -17,6 +17,8 @@ constexpr struct {
     {graph::DType::f16, 2, 16},  {graph::DType::bf16, 4, 16}, {graph::DType::f32, 2, 32},   {graph::DType::e4m3, 10, 8},
     {graph::DType::e5m2, 12, 8}, {graph::DType::int8, 0, 8},  {graph::DType::int32, 0, 32},
     {graph::DType::boolean, 6, 8}, {graph::DType::uint8, 1, 8}, {graph::DType::int16, 0, 16}, {graph::DType::int64, 0, 64},
+    {graph::DType::int4, 1, 8},
+    {graph::DType::uint4, 1, 8}, {graph::DType::e2m1, 1, 8},  {graph::DType::e8m0, 1, 8},  // as bytes, uint8
 };
 
 bool is(const zellige_tensor& a, graph::DType dtype) {
@@ -25,7 +27,7 @@ bool is(const zellige_tensor& a, graph::DType dtype) {
 }
 std::string dtype_name(const zellige_tensor& a) {
   for (const auto& known : codes)
-    if (is(a, known.dtype)) return std::string(graph::name(known.dtype));
+    if (!graph::is_weight_only(known.dtype) && is(a, known.dtype)) return std::string(graph::name(known.dtype));
   constexpr const char* kinds[] = {"int", "uint", "f", "opaque ", "bf", "complex", "bool"};
   const std::string lanes = a.dtype_lanes == 1 ? "" : fmt::format("x{}", a.dtype_lanes);
   if (a.dtype_code < std::size(kinds)) return fmt::format("{}{}{}", kinds[a.dtype_code], a.dtype_bits, lanes);
@@ -55,11 +57,23 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
     mistake(m, t, "expected {} of {} numbers, found memory at {:#x} that cannot be read", what, rank, *bad);
 }
 
+/// Returns the tensor as callers have it: of bytes, if several elements are in a byte.
+emit::TensorPlace in_bytes(emit::TensorPlace t) {
+  const std::int64_t per = 8 / std::min(8, graph::bits(t.dtype));
+  for (std::size_t d = 0; per > 1 && d < t.shape.size(); ++d)
+    (t.strides[d] == 1 && t.shape[d] > 1 ? t.shape[d] : t.strides[d]) /= per;
+  return t;
+}
+
 /// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
 /// description in the manifest. If `untrusted` is not null, also throws Error if the tensor's arrays of
 /// extents and strides cannot be read.
-void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a, ReadablePages* untrusted) {
-  if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
+void check_one(const emit::Manifest& m, const emit::TensorPlace& place, const zellige_tensor& a,
+               ReadablePages* untrusted) {
+  const emit::TensorPlace t = in_bytes(place);
+  if (!is(a, t.dtype))
+    mistake(m, t, "expected {}{}, found {}", graph::is_weight_only(t.dtype) ? "bytes (uint8) of " : "",
+            graph::name(t.dtype), dtype_name(a));
   const std::span<const std::int64_t> shape = shape_of(m, t, a, untrusted);
   check_numbers(m, t, "strides", a.strides, a.strides ? shape.size() : 0, untrusted);
   if (!std::ranges::equal(shape, t.shape))

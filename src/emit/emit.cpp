@@ -96,6 +96,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"LogSum ", "block/log_sum.hpp"},
     {"SM89_", "atom/mma_traits/names.hpp"},
     {"Unpacked<", "atom/mma_traits/names.hpp"},
+    {"_packed, ", "atom/unpack.hpp"},
 };
 
 /// Writes the source of a program that has its plan and its manifest, with the kernels of its variants.

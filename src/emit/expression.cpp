@@ -12,7 +12,7 @@ Index NestAt::index(const kernel::TileCoordinate& c) const {
   const Index here = (c.from < 0 ? Index(0) : at[c.from]) + c.offset;
   const Index x = c.last >= 0 ? at_most(here, c.last) : here;
   if (c.layout.element == 1) return x + c.layout.added;
-  if (c.layout.element == 0) return digit(x, 2, std::int64_t{1} << 40, true) + c.layout.added;
+  if (c.layout.element == 0) return digit(x, c.layout.run, std::int64_t{1} << 40, true) + c.layout.added;
   return Index::named(fmt::format("({} ^ 1)", x)) + (c.layout.added - 1);
 }
 std::vector<Index> NestAt::index(const std::vector<kernel::TileCoordinate>& coordinates) const {
@@ -145,6 +145,7 @@ std::string KernelText::store_value(const NodeValue& v, int vector) {
 /// times.
 NodeValue KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
+  if (n.kind == tile::NodeKind::unpack) return unpacked(item, nest);
   if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
   std::vector<std::string> in;
   NodeValue result;
@@ -230,6 +231,22 @@ bool ends_between_vectors(const Item& item, const Node& n, const tile::TileProgr
          tile::SymbolicNumber::of(program.sizes, n.length_size).divisor() % item.vector == 0;
 }
 
+/// Emits a variable with the elements of `item`, an unpack: of all bytes of the vector, or of one byte each.
+NodeValue KernelText::unpacked(const Item& item, const NestAt& nest) {
+  const Node& n = block_.nodes[item.node];
+  const std::string type = register_type(n.dtype), name = fresh("r"),
+                    packed = fmt::format("{}, {}", type_name(n.to_dtype), type);
+  const NodeValue& bytes = values_[item.in[0]];
+  if (item.pieces.empty()) {
+    out_.line("const Vec<{}, {}> {} = unpacked<{}>({});", type, item.vector, name, packed,
+              store_value(bytes, item.vector * graph::bits(n.to_dtype) / 8));
+    return value_named(name, item.vector, type);
+  }
+  const std::string half = fmt::format("unpacked_one<{}>({}, ({}) % {})", packed, bytes.text,
+                                       nest.index(item.pieces.front()[n.dim]), 8 / graph::bits(n.to_dtype));
+  return {half, bytes.vector, "", type};
+}
+
 /// Returns the expression of a masked value: the operand in[0] if the mask keeps the element, else the mask's
 /// constant. The mask tests the element's coordinates in the complete tensor. If there is an operand in[1],
 /// it is a length, and elements at or beyond it are masked.
@@ -277,9 +294,10 @@ NodeValue KernelText::read_shared(const Item& item, const NestAt& nest) {
     const std::vector<Index> at = nest.index(piece);
     parts.push_back(b.partials > 1 ? fmt::format("read_{}<{}, {}>({}{}, {})", of.functions ? of.name : "joined",
                                                  item.width, b.partials, tile, join, fmt::join(at, ", "))
-                                   : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
+                                   : fmt::format("{}<{}>({}({}))", item.raw ? "load" : "read", item.width, tile,
+                                                 fmt::join(at, ", ")));
   }
-  return joined(parts, item.vector, register_type(b.dtype));
+  return joined(parts, item.vector, item.raw ? type_name(b.dtype) : register_type(b.dtype));
 }
 
 /// Replaces coordinates of `at` beyond the tensor that the load `n` reads by the last ones, and returns true, if nobody
@@ -308,16 +326,17 @@ NodeValue KernelText::read_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int inner = nest.context->inner();
   const int width = program_.tensors[n.tensor].strides[inner] == 1 ? item.width : 1;
+  const std::string type = item.raw ? type_name(n.dtype) : register_type(n.dtype);
   std::vector<std::string> parts;
   for (std::size_t v = 0; v < item.pieces.size(); v += width) {
     std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
     const bool clamped = item.zeros_out_of_bounds && clamp(at, n, nest);
-    parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
+    parts.push_back(
+        fmt::format("{}<{}>({}({}))", item.raw ? "load" : "read", width, global(n.tensor), fmt::join(at, ", ")));
     if (!item.zeros_out_of_bounds || clamped) continue;
-    parts.back() =
-        fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(), register_type(n.dtype), width);
+    parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(), type, width);
   }
-  return joined(parts, item.vector, register_type(n.dtype));
+  return joined(parts, item.vector, type);
 }
 
 /// Returns the expression of `vector` adjacent accumulators of operator `node`, at the coordinate in `nest`. If

@@ -207,6 +207,7 @@ class KernelText {
   void evaluate_one(const std::vector<kernel::Item>&, std::size_t, const NestAt&);
   NodeValue apply(const kernel::Item&, const NestAt&);
   std::string rotated(const kernel::Item&, const std::vector<std::string>& in, const NestAt&);
+  NodeValue unpacked(const kernel::Item&, const NestAt&);
   std::string masked(const kernel::Item&, const std::vector<std::string>& in, const NestAt&) const;
   NodeValue read_shared(const kernel::Item&, const NestAt&);
   bool clamp(std::vector<Index>& at, const Node&, const NestAt&) const;

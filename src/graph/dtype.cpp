@@ -5,6 +5,8 @@
 namespace zellige::graph {
 namespace {
 
+constexpr int e8m0_bias = 127;  // an e8m0 is the power of two with this exponent less the bias
+
 /// Returns the bits of x in a floating-point format of `bits` bits, which must be able to represent x. A NaN of 8 bits
 /// is positive: 0xff marks memory that was never written.
 std::uint32_t encoded(const Format& f, int bits, double x) {
@@ -21,7 +23,7 @@ std::uint32_t encoded(const Format& f, int bits, double x) {
 }
 
 /// Returns the value of `bits` bits in a floating-point format. The greatest exponent of e4m3 is of numbers, except for
-/// one NaN; that of other formats is of infinity and NaN.
+/// one NaN, that of e2m1 of numbers alone; that of other formats is of infinity and NaN.
 double decoded(const Format& f, int bits, std::uint32_t x) {
   const std::uint32_t one = 1u << f.mantissa, infinite = (1u << (bits - 1)) - one, fraction = x & (one - 1);
   const int exponent = static_cast<int>((x & infinite) >> f.mantissa);
@@ -29,7 +31,7 @@ double decoded(const Format& f, int bits, std::uint32_t x) {
   if (std::isnan(f.overflow) && (x & infinite) == infinite && fraction == one - 1) return nan;
   double magnitude =
       exponent == 0 ? fraction * f.min_normal / one : std::ldexp((fraction + one) * f.min_normal / one, exponent - 1);
-  if (!std::isnan(f.overflow) && (x & infinite) == infinite)
+  if (std::isinf(f.overflow) && (x & infinite) == infinite)
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : nan;
   return x >> (bits - 1) ? -magnitude : magnitude;
 }
@@ -69,8 +71,8 @@ double cast_integer(double x, const Attributes& a) {
 
 void round_to(DType dtype, double* values, std::int64_t count) {
   const Format f = format(dtype);
-  if (f.integer_bits)
-    for (std::int64_t i = 0; i < count; ++i) values[i] = to_integer(f, values[i]);
+  if (f.integer_bits || f.lowest > 0)
+    for (std::int64_t i = 0; i < count; ++i) values[i] = round_to(f, values[i]);
   else
     for (std::int64_t i = 0; i < count; ++i) values[i] = round_to_float(f, values[i]);
 }
@@ -79,6 +81,7 @@ std::uint64_t to_bits(DType dtype, double x) {
   const double y = round_to(dtype, x);
   if (is_integer(dtype))
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(y)) & (~std::uint64_t{0} >> (64 - graph::bits(dtype)));
+  if (dtype == DType::e8m0) return std::isnan(y) ? 0xff : static_cast<std::uint64_t>(std::ilogb(y) + e8m0_bias);
   if (dtype == DType::f32 || dtype == DType::bf16)
     return std::bit_cast<std::uint32_t>(static_cast<float>(y)) >> (32 - graph::bits(dtype));
   return encoded(format(dtype), graph::bits(dtype), y);
@@ -87,6 +90,10 @@ std::uint64_t to_bits(DType dtype, double x) {
 double from_bits(DType dtype, std::uint64_t all) {
   if (is_integer(dtype)) return wrapped(static_cast<std::int64_t>(all), format(dtype));
   const auto bits = static_cast<std::uint32_t>(all);
+  if (dtype == DType::e8m0) {
+    const int exponent = static_cast<int>(bits & 0xff) - e8m0_bias;
+    return exponent > e8m0_bias ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, exponent);
+  }
   if (dtype == DType::f32 || dtype == DType::bf16) return std::bit_cast<float>(bits << (32 - graph::bits(dtype)));
   return decoded(format(dtype), graph::bits(dtype), bits & ((1u << graph::bits(dtype)) - 1));
 }

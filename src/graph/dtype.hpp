@@ -43,6 +43,10 @@ inline constexpr DTypeRow dtype_rows[] = {
     {"int16", 16, {.mantissa = 15, .min_normal = 1, .greatest = 32767, .integer_bits = 16, .lowest = -32768}},
     // the greatest int64 that a float64 holds
     {"int64", 64, {.mantissa = 52, .min_normal = 1, .greatest = 0x1p63 - 1024, .integer_bits = 64, .lowest = -0x1p63}},
+    {"int4", 4, {.mantissa = 3, .min_normal = 1, .greatest = 7, .integer_bits = 4, .lowest = -8}},
+    {"uint4", 4, {.mantissa = 4, .min_normal = 1, .greatest = 15, .integer_bits = 4, .lowest = 0}},
+    {"e2m1", 4, {1, 1.0, 6.0, 6.0}},
+    {"e8m0", 8, {.mantissa = 0, .min_normal = 0x1p-127, .greatest = 0x1p127, .overflow = std::numeric_limits<double>::quiet_NaN(), .lowest = 0x1p-127}},
 };
 constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 constexpr const Format& format(DType dtype) { return row(dtype).format; }
@@ -53,6 +57,8 @@ inline double wrapped(std::int64_t x, const Format& f) {
   switch (f.integer_bits) {
     case 1:
       return x != 0;
+    case 4:
+      return static_cast<double>(f.lowest < 0 ? ((x & 15) ^ 8) - 8 : x & 15);
     case 8:
       return f.lowest < 0 ? static_cast<std::int8_t>(x) : static_cast<std::uint8_t>(x);
     case 16:
@@ -92,9 +98,11 @@ inline double round_to_float(const Format& f, double x) {
   return x == x ? y : x;
 }
 
-/// Returns x rounded to a format: floating-point formats to nearest, integers toward zero.
+/// Returns x rounded to a format: floating-point formats to nearest, integers toward zero. A format without sign and zero
+/// has its smallest number for all that is below it.
 inline double round_to(const Format& f, double x) {
-  return f.integer_bits ? to_integer(f, x) : round_to_float(f, x);
+  if (f.integer_bits) return to_integer(f, x);
+  return round_to_float(f, f.lowest > 0 && x < f.lowest ? f.lowest : x);
 }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 /// Rounds `count` values to the dtype, in place.

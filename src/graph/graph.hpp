@@ -22,8 +22,12 @@
 
 namespace zellige::graph {
 
-/// Element types. e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
-enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32, boolean, uint8, int16, int64 };
+/// Element types. e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16. e2m1 and e8m0 are the
+/// elements and the scales of the OCP microscaling formats. Two elements of int4, uint4 or e2m1 are in a byte, the first one
+/// in its lower half.
+enum class DType : std::uint8_t {
+  f16, bf16, f32, e4m3, e5m2, int8, int32, boolean, uint8, int16, int64, int4, uint4, e2m1, e8m0
+};
 /// Size of an element, in bits.
 int bits(DType);
 /// Returns the size of `elements` adjacent elements in bytes; the last byte may be shared with other elements.
@@ -37,12 +41,17 @@ std::string_view name(DType);
 std::vector<DType> all_dtypes();
 constexpr bool is_integer(DType dtype) {
   using enum DType;
-  return dtype == int8 || dtype == int32 || dtype == boolean || dtype == uint8 || dtype == int16 || dtype == int64;
+  return dtype == int8 || dtype == int32 || dtype == boolean || dtype == uint8 || dtype == int16 || dtype == int64 ||
+         dtype == int4 || dtype == uint4;
 }
 /// Returns whether numbers of this dtype are stored, moved, compared, selected and cast, but not computed with: int32 and
 /// int64 are the integers for arithmetic, and int8 is one for matmuls.
 constexpr bool is_stored_only(DType dtype) {
   return dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::int16;
+}
+/// Returns whether tensors of this type are weights alone: graphs view and cast them, and no operator has a result of it.
+constexpr bool is_weight_only(DType dtype) {
+  return dtype == DType::int4 || dtype == DType::uint4 || dtype == DType::e2m1 || dtype == DType::e8m0;
 }
 
 /// The operators of both levels. The table in ops.hpp says which level allows which operator.

@@ -431,6 +431,12 @@ static bool is_arithmetic(OpKind kind) {
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
   if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
     fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
+  if (kind == OpKind::cast && is_weight_only(a.dtype))
+    fail_at(where, "expected a cast to a dtype that kernels store, found {}: of it there are inputs alone",
+            name(a.dtype));
+  if (is_weight_only(dtype) && kind != OpKind::cast && family(kind) != OpFamily::view && kind != OpKind::input)
+    fail_at(where, "expected operands that are cast to f16, bf16 or f32, found {}: weights are viewed and cast alone",
+            name(dtype));
   if (!is_integer(dtype)) return;
   const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
   if (kind == OpKind::matmul && dtype != DType::int8)

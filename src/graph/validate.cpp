@@ -1,4 +1,5 @@
 
+#include <algorithm>
 #include <set>
 
 #include "graph/infer.hpp"
@@ -10,6 +11,23 @@ namespace zellige::graph {
 namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
+
+/// Throws Error unless each byte of an input that has several elements in a byte has neighbours of its contiguous dimension.
+void check_bytes(const Where& where, const KernelTensor& t) {
+  const std::int64_t per = 8 / std::max(1, std::min(8, bits(t.dtype)));
+  if (per == 1) return;
+  bool contiguous = false;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) {
+    contiguous = contiguous || (t.strides[d] == 1 && t.shape[d] % per == 0);
+    if (t.shape[d] > 1 && (t.strides[d] == 1 ? t.shape[d] : t.strides[d]) % per != 0)
+      fail_at(where, "expected {} elements of {}, {}, in each byte, found shape {} and strides {}", per, t.name,
+              name(t.dtype), to_string(t.shape), to_string(t.strides));
+  }
+  if (!contiguous)
+    fail_at(where,
+            "expected a contiguous dimension of {}, {}, with {} elements in a byte, found shape {} and strides {}",
+            t.name, name(t.dtype), per, to_string(t.shape), to_string(t.strides));
+}
 
 /// Throws Error unless the strides give every element an address of its own. An extent of 1 may have any stride.
 void check_strides(const Where& where, const KernelTensor& t) {
@@ -84,6 +102,7 @@ void validate(const KernelGraph& g) {
     if (g.tensors[t].strides.empty())
       fail_at(top, "expected the strides of input {}, found none: only what the graph computes may leave them open",
               g.tensors[t].name);
+  for (int t : g.inputs) check_bytes(top, g.tensors[t]);
   if (g.sizes) check_symbolic_strides(g);
   for (const KernelTensor& t : g.tensors)
     if (!t.strides.empty()) check_strides(top, t);
@@ -92,6 +111,9 @@ void validate(const KernelGraph& g) {
   for (int t : g.outputs) {
     if (t < 0 || t >= static_cast<int>(g.tensors.size()))
       fail_at(top, "expected outputs among the graph's {} tensors, found index {}", g.tensors.size(), t);
+    if (is_weight_only(g.tensors[t].dtype))
+      fail_at(top, "expected outputs of a dtype that kernels store, found {} of {}: cast it", g.tensors[t].name,
+              name(g.tensors[t].dtype));
     if (!seen.insert(t).second)
       fail_at(top, "expected outputs that operators make, each once, found {} twice or as an input", g.tensors[t].name);
   }

@@ -42,6 +42,8 @@ class InterpretedBlock {
   void running_max(int node, std::int64_t iteration);
   void rearrange(const tile::Node&, reference::Array& value);
   void rotate(const tile::Node&, reference::Array& value);
+  void unpack(const tile::Node&, reference::Array& value);
+  void repeat(const tile::Node&, reference::Array& value);
   Places places(const tile::Node&, std::int64_t iteration) const;
   /// Rounds a value to a dtype, if it is one of integers or if roundings are asked for.
   void round(graph::DType, reference::Array& value) const;
@@ -221,7 +223,35 @@ void InterpretedBlock::running_max(int node, std::int64_t iteration) {
   reference::fold(graph::monoids::max, operand(p_.nodes[node], 0), -1, false, value);
 }
 
+void InterpretedBlock::unpack(const tile::Node& n, reference::Array& value) {
+  const OperandValues bytes = operand(n, 0);
+  const int width = graph::bits(n.to_dtype), per = 8 / width;
+  const graph::Strides strides = graph::row_major(bytes.shape);
+  for (std::int64_t e = 0; e < graph::size(n.shape); ++e) {
+    const graph::Shape at = graph::coordinates(e, n.shape);
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < at.size(); ++d)
+      from += (static_cast<int>(d) == n.dim ? at[d] / per : at[d]) * strides[d];
+    const std::uint32_t byte = graph::to_bits(graph::DType::int8, bytes.values[from]);
+    value.values[e] = graph::from_bits(n.to_dtype, byte >> (at[n.dim] % per * width) & ((1u << width) - 1));
+  }
+}
+
+void InterpretedBlock::repeat(const tile::Node& n, reference::Array& value) {
+  const OperandValues x = operand(n, 0);
+  const graph::Strides strides = graph::row_major(x.shape);
+  for (std::int64_t e = 0; e < graph::size(n.shape); ++e) {
+    graph::Shape at = graph::coordinates(e, n.shape);
+    at[n.dim] /= n.to;
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) from += at[d] * strides[d];
+    value.values[e] = x.values[from];
+  }
+}
+
 void InterpretedBlock::rearrange(const tile::Node& n, reference::Array& value) {
+  if (n.kind == tile::NodeKind::repeat) return repeat(n, value);
+  if (n.kind == tile::NodeKind::unpack) return unpack(n, value);
   if (n.kind == tile::NodeKind::rotate) return rotate(n, value);
   std::vector<OperandValues> in;
   for (std::size_t k = 0; k < n.in.size(); ++k) in.push_back(operand(n, k));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/dtype.hpp"
+
 namespace zellige::interpret {
 int Memory::owner(int tensor) const {
   const int base = program_.memory_of(tensor), shared = program_.tensors[base].memory;
@@ -49,10 +51,28 @@ void Memory::check(int tensor, const Places& places) const {
 }
 
 void Memory::load(int tensor, const Places& places, double* to) const {
+  const graph::DType stored = program_.tensors[owner(tensor)].dtype;
+  if (graph::is_weight_only(stored) && stored != program_.tensors[tensor].dtype) return load_bytes(tensor, places, to);
   check(tensor, places);
   const double* from = memories_[owner(tensor)].values.data();
   std::fill_n(to, places.size(), 0.0);
   places.each([&](std::int64_t element, std::int64_t at) { to[element] = from[at]; });
+}
+
+void Memory::load_bytes(int tensor, const Places& places, double* to) const {
+  const graph::DType stored = program_.tensors[owner(tensor)].dtype;
+  const std::vector<double>& from = memories_[owner(tensor)].values;
+  const int width = graph::bits(stored), per = 8 / width;
+  std::fill_n(to, places.size(), 0.0);
+  places.each([&](std::int64_t element, std::int64_t at) {
+    std::uint32_t byte = 0;
+    for (int j = 0; j < per; ++j) {
+      const auto e = static_cast<std::size_t>(at * per + j);
+      if (e >= from.size()) fail("tensor {} ends before byte {}", program_.tensors[tensor].name, at);
+      byte |= graph::to_bits(stored, from[e]) << (j * width);
+    }
+    to[element] = graph::from_bits(graph::DType::int8, byte);
+  });
 }
 
 void Memory::store(int tensor, const Places& places, const double* from, LastStore by) {

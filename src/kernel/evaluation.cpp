@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/dtype.hpp"
 #include "graph/reductions.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/leaves.hpp"
@@ -139,6 +140,8 @@ class Nest {
     if (!sections_) sections_.emplace(p);
     return sections_->complete(node) == section_of(work, *sections_);
   }
+  /// Makes the read `item` yield bytes as they are.
+  void keep_bytes(int item) { items_[item].raw = true; }
   std::vector<Item> take() { return std::move(items_); }
 
  private:
@@ -210,6 +213,10 @@ struct NestValues {
       result = concat(n, p);
     } else if (n.kind == tile::NodeKind::rotate) {
       result = rotate(node, p);
+    } else if (n.kind == tile::NodeKind::unpack) {
+      result = unpack(node, p);
+    } else if (n.kind == tile::NodeKind::repeat) {
+      result = repeat(node, p);
     } else {
       result = leaf(node, p);
     }
@@ -300,6 +307,64 @@ struct NestValues {
       Point q = p;
       q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
       branch(choose, {v, q.at[n.dim], extent, true, true}, 1, [&] { return one(q); });
+    }
+    return choose;
+  }
+
+  /// Returns the item that yields the bytes of the elements at coordinate `p` of the unpack `node`: `vector` bytes.
+  int bytes(int node, const Point& p, int vector) {
+    const tile::Node& n = nest.p.nodes[node];
+    Point q = p;
+    q.own = At::elsewhere, q.vector = vector;
+    if (8 / graph::bits(n.to_dtype) > 1) {
+      q.limit[n.dim] = 0;
+      if (p.limit[n.dim] > 0) q.at[n.dim] = p.at[n.dim].clamped(p.limit[n.dim] - 1);
+      q.at[n.dim].layout = number_of_pair;
+      if (n.dim == p.inner) q.shift = p.shift / 2;
+    }
+    const int read = value(n.in[0], q);
+    nest.keep_bytes(read);
+    return read;
+  }
+
+  int unpack(int node, const Point& p) {
+    const tile::Node& n = nest.p.nodes[node];
+    const int per = 8 / graph::bits(n.to_dtype);
+    const auto one = [&](const Point& q) {
+      return nest.add(
+          {.kind = Kind::apply, .node = node, .in = {bytes(node, q, q.vector)}, .vector = q.vector, .pieces = {q.at}});
+    };
+    if (n.dim != p.inner || p.vector == 1) return one(p);
+    if (per == 1 ||
+        (p.vector % per == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && n.shape[n.dim] % p.vector == 0))
+      return nest.add({.kind = Kind::apply, .node = node, .in = {bytes(node, p, p.vector / per)}, .vector = p.vector});
+    const int choose = nest.add({.kind = Kind::choose, .node = node, .vector = p.vector});
+    for (int v = 0; v < p.vector; ++v) {  // each element separately
+      Point q = p;
+      q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
+      branch(choose, {v, q.at[n.dim], n.shape[n.dim], true, true}, 1, [&] { return one(q); });
+    }
+    return choose;
+  }
+
+  int repeat(int node, const Point& p) {
+    const tile::Node& n = nest.p.nodes[node];
+    const auto from = [&](const Point& at) {
+      Point q = at;
+      q.own = At::elsewhere, q.limit[n.dim] = 0;
+      if (at.limit[n.dim] > 0) q.at[n.dim] = at.at[n.dim].clamped(at.limit[n.dim] - 1);
+      q.at[n.dim].layout = {0, 1, 0, n.to};
+      if (n.dim == at.inner) q.vector = 1, q.shift = 0;
+      return value(n.in[0], q);
+    };
+    const bool one = n.dim != p.inner || p.vector == 1 ||
+                     (n.to % p.vector == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0);  // all of the vector
+    if (one) return from(p);
+    const int choose = nest.add({.kind = Kind::choose, .node = node, .vector = p.vector});
+    for (int v = 0; v < p.vector; ++v) {
+      Point q = p;
+      q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
+      branch(choose, {v, q.at[n.dim], n.shape[n.dim], true, true}, 1, [&] { return from(q); });
     }
     return choose;
   }

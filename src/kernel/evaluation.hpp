@@ -37,11 +37,11 @@ bool in_nest(const Kernel&, const Work&);
 /// and store the same output slices. A step for which in_nest() is false is alone.
 std::vector<StepSpan> nests(const Kernel&, StepSpan);
 
-/// A layout of the numbers x of neighbours that lie in pairs, (2,n):(element,pair), plus `added`.
+/// A layout of the numbers x of neighbours that lie in pairs, or in runs of `run`: (run,n):(element,pair), plus `added`.
 struct PairLayout {
-  std::int64_t element = 1, pair = 2, added = 0;
+  std::int64_t element = 1, pair = 2, added = 0, run = 2;
   auto operator<=>(const PairLayout&) const = default;
-  std::int64_t operator()(std::int64_t x) const { return x % 2 * element + x / 2 * pair + added; }
+  std::int64_t operator()(std::int64_t x) const { return x % run * element + x / run * pair + added; }
 };
 constexpr PairLayout itself;                       // x
 constexpr PairLayout number_of_pair{0, 1};         // x / 2
@@ -114,7 +114,8 @@ struct Item {
     in_registers,  // the thread's registers of `node`, or with `other` those in the other matrix of its pair
     in_lines,      // the thread's registers of `node` that hold one value per row of the accumulators
     // An elementwise function of the values `in`. A rotate has in = {x, cos, sin} for a vector of complete pairs,
-    // otherwise in = {x, the other element of x's pair, cos, sin}.
+    // otherwise in = {x, the other element of x's pair, cos, sin}. An unpack has in = {the bytes} of all of the vector,
+    // or, with `pieces`, of each element.
     apply,
     choose,   // opens a concatenation, whose value is that of the branch taken
     part,     // opens a branch
@@ -131,8 +132,9 @@ struct Item {
   bool other = false;          // in_registers
   int vector = 1;              // number of adjacent elements that the item yields
   int width = 1;               // maximum number of elements per memory access
-  // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
-  // the first element.
+  bool raw = false;            // read_shared, read_global: bytes that are not converted
+  // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask, rotate or unpack:
+  // that of the first element.
   std::vector<std::vector<TileCoordinate>> pieces;
   ConcatPart part;                   // part, take
   std::vector<Guard> guards;         // guard, of accumulators

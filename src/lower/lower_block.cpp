@@ -7,6 +7,7 @@
 #include "graph/reductions.hpp"
 #include "graph/view.hpp"
 #include "lower/lower.hpp"
+#include "lower/packed.hpp"
 #include "lower/repeats.hpp"
 #include "lower/views.hpp"
 
@@ -160,7 +161,17 @@ int load_tile(BlockTiles& b, const graph::BlockOp& op, const graph::Shape& shape
   tile::TileView v = b.view(shape, whole, b.map_of(op, op.outputs[0]), b.dim(op.outputs[0], op.loop_dim));
   for (std::size_t d = 0; d < b.rank; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
   v.move(b.whole.starts(tensor));
-  return b.program.add(b.whole.access(tile::NodeKind::load, tensor, std::move(v)));
+  tile::Node n = b.whole.access(tile::NodeKind::load, tensor, std::move(v));
+  int loaded =
+      graph::is_weight_only(n.dtype) ? load_packed(b.whole, b.program, std::move(n)) : b.program.add(std::move(n));
+  for (std::size_t d = 0; d < b.rank; ++d) {
+    const tile::Node& x = b.node(loaded);
+    if (x.shape[d] == shape[d]) continue;  // else the tile has runs of equal elements
+    tile::Node repeat{.kind = tile::NodeKind::repeat, .in = {loaded}, .shape = x.shape, .dtype = x.dtype};
+    repeat.dim = static_cast<int>(d), repeat.to = times[d], repeat.shape[d] = shape[d];
+    loaded = b.program.add(std::move(repeat));
+  }
+  return loaded;
 }
 
 /// Adds the store of node `value`, the tile that an output operator writes, whose dimensions are in the order `order`.

@@ -17,17 +17,19 @@ int merged(const graph::Shape& operand, const graph::Shape& result) {
   return same && operand[d] * operand[d + 1] == result[d] ? static_cast<int>(d) : -1;
 }
 
-/// Returns whether each block of custom operator `op` reads one index of dimension `dim` of its operand
-/// `tensor`: grid axes divide the dimension among `extent` blocks, and the loop does not divide it. Returns
-/// false if `op` is no custom operator.
-bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
+/// Returns whether each tile of custom operator `op` has, along dimension `dim` of its operand `tensor`, one index or whole
+/// runs of `times` indices, which may be so along the last dimension. Grid axes divide the dimension among blocks, or the
+/// loop does, not both. Returns false if `op` is no custom operator.
+bool takes_runs(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent, std::int64_t times) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {
     if (o.kind != graph::OpKind::input || op.inputs[o.kernel_tensor] != tensor) return true;
     std::int64_t blocks = 1;
     for (int axis = 0; axis < 3; ++axis)
       if (o.map[axis] == dim) blocks *= op.block->grid[axis];
-    return blocks == extent && o.loop_dim != dim;
+    const bool last = dim + 1 == static_cast<int>(op.block->tensors[o.outputs[0]].shape.size());
+    if (o.loop_dim != dim) return blocks == extent || (last && extent / blocks % times == 0);
+    return last && blocks == 1 && extent / op.block->loop % times == 0;
   });
 }
 
@@ -44,7 +46,7 @@ bool see_repeated(tile::TilePrograms& program, const graph::KernelGraph& graph, 
   if (strides.empty() || strides[d + 1] != 0 || operand[d + 1] < 2 || starts[d + 1] != 0) return false;
   if (!program.tensors[to].strides.empty() || std::ranges::count(graph.outputs, to) > 0) return false;
   for (const graph::KernelOp& op : graph.ops)
-    if (std::ranges::count(op.inputs, to) > 0 && !takes_one(op, to, d, result[d])) return false;
+    if (std::ranges::count(op.inputs, to) > 0 && !takes_runs(op, to, d, result[d], operand[d + 1])) return false;
   strides.erase(strides.begin() + d + 1), starts.erase(starts.begin() + d + 1);
   narrow[d] = operand[d];
   make_view(program, to, from, narrow, strides, starts);
@@ -73,6 +75,10 @@ int repeated(tile::TilePrograms& program, int tensor) {
 tile::Cut of_repeated(tile::Cut s, std::int64_t times) {
   if (times == 1) return s;
   s.extent /= times;
+  if (s.tile % times == 0) {  // whole runs
+    s.tile /= times;
+    return s;
+  }
   if (s.extent == 1) {
     s.axis = -1, s.div = 1, s.mod = 0;
   } else {

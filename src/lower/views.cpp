@@ -51,7 +51,7 @@ int view_of(tile::TilePrograms& program, int tensor, const graph::Shape& shape, 
   const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
     if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
-        program.tensors[view].strides == strides)
+        program.tensors[view].strides == strides && program.tensors[view].dtype == program.tensors[tensor].dtype)
       return view;
   return new_view(program, tensor, shape, strides, starts,
                   fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));

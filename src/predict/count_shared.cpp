@@ -131,7 +131,7 @@ class Count {
                            b.offset % target::bank_row_bytes});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
     const auto coordinate = [&](const kernel::TileCoordinate& c) {
-      key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added});
+      key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added, c.layout.run});
     };
     key.push_back(std::ssize(a.at));
     for (const kernel::TileCoordinate& c : a.at) coordinate(c);

@@ -142,8 +142,8 @@ void add_rounding(graph::DType dtype, const Array& x, Array& error) {
 bool representable(graph::DType dtype, const Array& a) {
   const graph::Format f = graph::format(dtype);
   bool same = true;
-  if (f.integer_bits)
-    for (double v : a.values) same &= graph::to_integer(f, v) == v;
+  if (f.integer_bits || f.lowest > 0)
+    for (double v : a.values) same &= graph::round_to(f, v) == v || (v != v && !f.integer_bits);
   else
     for (double v : a.values) same &= graph::round_to_float(f, v) == v || v != v;
   return same;

@@ -37,7 +37,8 @@ OfOperator broadcast, reshape_after, view_of_input;  // rules_of_reshapes.cpp
 OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_concat, repeated_concat, bias_in_parts,
     kept_dimensions, permuted_reduction, split_reduction;  // rules_of_shapes.cpp
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
-    slice_after_view;  // rules_of_products.cpp
+    slice_after_view;        // rules_of_products.cpp
+OfOperator widened_weights;  // rules_of_weights.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
@@ -60,6 +61,11 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "an input's dimensions have another order in memory, and elementwise operators, reductions and concatenations "
      "read it",
      in_memory_order},
+    {Level::given, "widened weights",
+     "a matmul of at most 64 rows, without sizes, reads an input of 4 or 8 bits that is cast, and may have a zero "
+     "point "
+     "subtracted and be multiplied by a scale, one for each row or group of K",
+     each<widened_weights>},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
     {Level::normal, "identity",
@@ -234,7 +240,7 @@ OfProgram precompute_a, share;  // precompute_a.cpp, share.cpp
 /// A rule of one node: replaces the node, which is about to be added to the program and whose operands are there already,
 /// by a node with the same value. Returns false and changes nothing if the rule does not apply.
 using OfNode = bool(TileProgram&, Node&);
-OfNode cast_twice, mask_of_scaled, max_of_scaled;  // simplify.cpp
+OfNode cast_twice, cast_of_packed, mask_of_scaled, max_of_scaled;  // simplify.cpp
 
 /// Applies a rule of one node to all nodes of a program (simplify.cpp).
 bool each_node(TileProgram&, OfNode&);
@@ -248,6 +254,7 @@ inline constexpr rules::RewriteRule<TileProgram, target::Target> program_rules[]
     {Level::tile, "cast twice",
      "a floating-point value is cast without saturation, and then rounded or stored in the same dtype",
      each<cast_twice>},
+    {Level::tile, "cast of packed", "an integer of 4 bits is cast to a floating-point dtype", each<cast_of_packed>},
     {Level::tile, "mask of scaled",
      "masked elements are -inf, and the operand is scaled by a positive finite number, in f32", each<mask_of_scaled>},
     {Level::tile, "max of scaled",

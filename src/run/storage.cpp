@@ -20,6 +20,31 @@ std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1
 // Returns the stride along the last dimension, in elements.
 std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
+/// The elements of a tensor's memory by their offsets in elements: in whole bytes, or several in a byte.
+struct StoredElements {
+  explicit StoredElements(graph::DType dtype) : dtype(dtype), bits(graph::bits(dtype)) {}
+  void put(std::byte* to, std::int64_t offset, double value) const {
+    const std::uint32_t x = graph::to_bits(dtype, value);
+    if (bits >= 8) {
+      std::memcpy(to + offset * (bits / 8), &x, static_cast<std::size_t>(bits / 8));  // little-endian
+      return;
+    }
+    const auto shift = static_cast<int>(offset * bits % 8);
+    std::byte& byte = to[offset * bits / 8];
+    byte = (byte & ~(std::byte((1 << bits) - 1) << shift)) | (std::byte(x) << shift);
+  }
+  double get(const std::byte* from, std::int64_t offset) const {
+    std::uint32_t x = 0;
+    if (bits >= 8)
+      std::memcpy(&x, from + offset * (bits / 8), static_cast<std::size_t>(bits / 8));
+    else
+      x = std::to_integer<std::uint32_t>(from[offset * bits / 8]) >> (offset * bits % 8) & ((1u << bits) - 1);
+    return graph::from_bits(dtype, x);
+  }
+  graph::DType dtype;
+  int bits;
+};
+
 // Calls visit(row, offset, buffer) for every row of a tensor along the last dimension, in several threads.
 // `offset`: of the row's first element, in elements; `buffer`: space for the row's values.
 template <class Visit>
@@ -27,7 +52,8 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
   const std::int64_t n = row_length(t), rows = graph::size(t.shape) / n;
   const std::int64_t chunk = std::max<std::int64_t>(1, (1 << 16) / n);
-  reference::parallel_for((rows + chunk - 1) / chunk, reference::hardware_threads(), [&](std::int64_t c, int) {
+  const int threads = graph::bits(t.dtype) < 8 ? 1 : reference::hardware_threads();  // rows may share a byte
+  reference::parallel_for((rows + chunk - 1) / chunk, threads, [&](std::int64_t c, int) {
     std::vector<double> values(n);
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
       std::int64_t rest = row, offset = 0;
@@ -92,12 +118,11 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
 
 Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
   Bytes bytes = poisoned(t);
-  const int width = graph::whole_bytes(t.dtype);
+  const StoredElements elements(t.dtype);
   each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
     row_values(row, values.data());
     for (const double v : values) {
-      const std::uint64_t bits = graph::to_bits(t.dtype, v);
-      std::memcpy(bytes.data() + offset * width, &bits, static_cast<std::size_t>(width));  // little-endian
+      elements.put(bytes.data(), offset, v);
       offset += row_step(t);
     }
   });
@@ -105,6 +130,10 @@ Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, do
 }
 
 void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
+  if (graph::bits(t.dtype) < 8) {  // no element is outside of its bytes
+    visit(0, static_cast<std::size_t>(graph::bytes_of(graph::span(t.shape, t.strides), t.dtype)));
+    return;
+  }
   const auto width = static_cast<std::size_t>(graph::whole_bytes(t.dtype));
   std::size_t from = 0, bytes = 0;  // the contiguous elements so far
   graph::Shape at(t.shape.size(), 0);
@@ -125,7 +154,7 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
 }
 
 std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
-  if (graph::is_integer(t.dtype)) return 0;  // -1 has the same bits
+  if (graph::is_integer(t.dtype) || graph::is_weight_only(t.dtype)) return 0;  // -1 has the same bits
   const int width = graph::whole_bytes(t.dtype);
   std::atomic<std::int64_t> count{0};
   each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
@@ -147,7 +176,7 @@ std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
 
 reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const reference::TensorRegion& r) {
   reference::Array array = reference::make_array(r.extent);
-  const int width = graph::whole_bytes(t.dtype);
+  const StoredElements elements(t.dtype);
   emit::TensorPlace part = t;
   part.shape = r.extent;
   std::int64_t origin = 0;
@@ -156,9 +185,7 @@ reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const re
     double* to = array.values.data() + row * static_cast<std::int64_t>(values.size());
     offset += origin;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
-      to[i] = graph::from_bits(t.dtype, bits);
+      to[i] = elements.get(bytes.data(), offset);
       offset += row_step(t);
     }
   });

@@ -24,8 +24,18 @@ struct TileCosts {
   }
 };
 
+/// Returns whether a node yields weights of 4 bits or casts of 8 bits, or functions of them.
+bool is_of_packed(const tile::TileProgram& p, int node) {
+  const tile::Node& n = p.nodes[node];
+  if (n.kind == tile::NodeKind::unpack) return true;
+  if (n.kind == tile::NodeKind::map && n.op == graph::OpKind::cast && graph::bits(p.nodes[n.in[0]].dtype) == 8)
+    return true;
+  return (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round) &&
+         std::ranges::any_of(n.in, [&](int in) { return is_of_packed(p, in); });
+}
+
 /// Returns the costs of the tile of node `i`. Throws Error if the matmuls that read it leave no dimension.
-TileCosts costs_of(Selection& kernel, const tile::Sections& sections, int i) {
+TileCosts costs_of(const tile::TilePrograms& whole, Selection& kernel, const tile::Sections& sections, int i) {
   const tile::TileProgram& p = kernel.program;
   const graph::Shape& shape = p.nodes[i].shape;
   const double elements = static_cast<double>(graph::size(shape)) * static_cast<double>(p.grid.count()) *
@@ -34,6 +44,8 @@ TileCosts costs_of(Selection& kernel, const tile::Sections& sections, int i) {
   // blocked layouts are contiguous along the last dimension.
   std::vector<double> each(shape.size(), elements / 16);
   each.back() = 0;
+  if (p.nodes[i].kind == tile::NodeKind::round && is_of_packed(p, i))  // across the bytes elements are read one by one
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) each[d] = lies_along(whole, p, i, d) ? 0 : elements;
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != tile::NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
     for (int side = 0; side < 2; ++side)
@@ -104,10 +116,12 @@ bool lies_along(const tile::TilePrograms& program, const tile::TileProgram& p, i
   const tile::Node& n = p.nodes[node];
   const bool open = n.kind == tile::NodeKind::load && program.tensors[n.tensor].strides.empty();
   if (n.kind == tile::NodeKind::load && !open) return innermost(program, n) == dim;
+  if (n.kind == tile::NodeKind::unpack) return lies_along(program, p, n.in[0], dim);
   bool any = false, all = true;
   if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round)
     for (int in : n.in)
-      if (p.nodes[in].shape == n.shape) any = true, all = all && lies_along(program, p, in, dim);
+      if (p.nodes[in].shape == n.shape && p.nodes[in].kind != tile::NodeKind::repeat)
+        any = true, all = all && lies_along(program, p, in, dim);
   return any ? all : dim + 1 == static_cast<int>(n.shape.size());
 }
 
@@ -132,7 +146,7 @@ void resolve_layouts(tile::TilePrograms& program, std::vector<Selection>& kernel
     const tile::Sections sections(kernel.program);
     for (int i = 0; i < static_cast<int>(kernel.program.nodes.size()); ++i)
       if (const tile::Node& n = kernel.program.nodes[i]; tile::accesses(n) || n.kind == tile::NodeKind::round)
-        tiles[n.tensor].push_back(costs_of(kernel, sections, i));
+        tiles[n.tensor].push_back(costs_of(program, kernel, sections, i));
   }
   for (const TileCosts& operand : tiles[-1]) operand.node->inner = operand.best(-1).first;
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {

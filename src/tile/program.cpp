@@ -8,9 +8,9 @@
 namespace zellige::tile {
 
 std::string_view name(NodeKind kind) {
-  static constexpr std::string_view names[] = {"load",       "map",         "round",        "matmul", "reduce",
-                                               "accumulate", "running_max", "running_diff", "slice",  "concat",
-                                               "rotate",     "permute",     "store"};
+  static constexpr std::string_view names[] = {"load",       "map",         "round",        "matmul",  "reduce",
+                                               "accumulate", "running_max", "running_diff", "slice",   "concat",
+                                               "rotate",     "unpack",      "repeat",       "permute", "store"};
   static_assert(std::size(names) == std::size_t(NodeKind::store) + 1);
   return kind <= NodeKind::store ? names[std::size_t(kind)] : "?";
 }

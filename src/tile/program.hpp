@@ -39,6 +39,8 @@ enum class NodeKind : std::uint8_t {
   slice,         // x[.., start + i, ..] along `dim`
   concat,        // concatenates its operands along `dim`
   rotate,        // rotates pairs of neighbours along `dim` by an angle whose cosine is in[1] and sine in[2]
+  unpack,        // elements of `to_dtype`, of which bytes have several along `dim`: in[0] has the bytes
+  repeat,        // element [.., j, ..] is in[.., j / to, ..] along `dim`
   permute,       // dimension d is dimension order[d] of the operand; evaluated only where it is stored
   store,         // writes a tile to a tensor in global memory
 };
@@ -50,7 +52,7 @@ constexpr DType kept_in(DType dtype) {
 /// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its readers.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat || kind == NodeKind::rotate ||
-         kind == NodeKind::permute;
+         kind == NodeKind::permute || kind == NodeKind::unpack || kind == NodeKind::repeat;
 }
 
 /// One operator of a tile program. Which fields a kind uses is stated with each field.
@@ -62,11 +64,11 @@ struct Node {
   DType dtype = DType::f32;
   double scalar = 1, lo = 0, hi = 0;  // map
   bool tf32 = false;                  // matmul: operands are rounded to tf32
-  DType to_dtype = DType::f32;        // map cast
+  DType to_dtype = DType::f32;        // map cast, unpack
   bool saturate = false;              // map cast
-  // reduce, slice, concat, rotate: the dimension; load, store: the dimension of a gather or scatter.
+  // reduce, slice, concat, rotate, unpack, repeat: the dimension; load, store: the dimension of a gather or scatter.
   int dim = 0;
-  // reduce: see NodeKind; load, store with an index: number of consecutive elements from the index on.
+  // reduce, repeat: see NodeKind; load, store with an index: number of consecutive elements from the index on.
   std::int64_t to = 1;
   std::int64_t start = 0;  // slice
   std::vector<int> order;  // permute

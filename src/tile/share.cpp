@@ -51,15 +51,17 @@ class Sharing {
 
   /// Marks as stored the nodes that one evaluation needs at more than 16 (max_coordinates) coordinates or
   /// shifts. Walks from the stores to the loads and collects the coordinates at which each node is needed.
-  /// Also marks rotary embeddings that are needed at a shifted coordinate.
+  /// Also marks rotary embeddings and unpacked weights that are needed at a shifted coordinate.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
       const auto moved = [](const Coordinate& c) { return c.shifts > 0; };
       const auto deep = [](const Coordinate& c) { return c.shifts > max_coordinates; };
-      if (inlined(n.kind) && (at[i].size() > max_coordinates || std::ranges::any_of(at[i], deep) ||
-                              (n.kind == NodeKind::rotate && std::ranges::any_of(at[i], moved))))
+      if (inlined(n.kind) &&
+          (at[i].size() > max_coordinates || std::ranges::any_of(at[i], deep) ||
+           ((n.kind == NodeKind::rotate || n.kind == NodeKind::unpack || n.kind == NodeKind::repeat) &&
+            std::ranges::any_of(at[i], moved))))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
       std::int64_t from = 0;

@@ -1,6 +1,7 @@
 // Simplifies a tile program by rules that hold exactly in float32: the results are the same bits, with less work.
 //
 //   round(cast(x))        a cast to the dtype of the round is removed; so is a cast before a store
+//   cast(unpack(b))       every number of 4 bits is one of 16 bits: unpack yields it as float32
 //   max(c x) = c max(x)   if c > 0: rounding is monotone, and only one number per row is multiplied
 //   mask(c x) = c mask(x) if masked elements are minus infinity, so that the previous rule applies
 #include <cmath>
@@ -51,6 +52,15 @@ bool cast_twice(TileProgram& p, Node& n) {
   if (n.kind != NodeKind::round && n.kind != NodeKind::store) return false;
   if (!rounds_the_same(p, n.in[0], n.dtype)) return false;
   n.in[0] = p.nodes[n.in[0]].in[0];
+  return true;
+}
+
+bool cast_of_packed(TileProgram& p, Node& n) {
+  if (n.kind != NodeKind::map || n.op != OpKind::cast || graph::is_integer(n.to_dtype)) return false;
+  Node unpack = p.nodes[n.in[0]];
+  if (unpack.kind != NodeKind::unpack || graph::bits(unpack.to_dtype) != 4) return false;
+  unpack.dtype = DType::f32, unpack.name = std::move(n.name);
+  n = std::move(unpack);
   return true;
 }
 

@@ -81,7 +81,8 @@ void SizeClasses::label(int node) {
     if (n.to > 1) constant(of[n.dim], node);
     of[n.dim] = -1;
   }
-  if (n.kind == NodeKind::slice || n.kind == NodeKind::concat || n.kind == NodeKind::rotate) {
+  if (n.kind == NodeKind::slice || n.kind == NodeKind::concat || n.kind == NodeKind::rotate ||
+      n.kind == NodeKind::unpack || n.kind == NodeKind::repeat) {
     for (const int in : n.in) constant(of_value_[in][n.dim], node);
     of[n.dim] = n.kind == NodeKind::rotate ? of_value_[n.in[0]][n.dim] : -1;
   }

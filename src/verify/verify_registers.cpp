@@ -112,6 +112,8 @@ struct OperandProof {
         return;
       case NodeKind::slice:
       case NodeKind::concat:
+      case NodeKind::unpack:
+      case NodeKind::repeat:
       case NodeKind::permute:
         for (int in : n.in) read(in, At::elsewhere);
         return;

@@ -3,6 +3,7 @@
 
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
+#include "selection/layouts.hpp"
 #include "verify/boxes.hpp"
 #include "verify/proofs.hpp"
 
@@ -47,9 +48,22 @@ void check_strides(const TilePrograms& p, int tensor) {
            to_string(shared->first), to_string(shared->second), to_string(t.strides), to_string(t.shape));
 }
 
-/// Throws Rejected unless the view shows elements of its base.
-void check_view(const TilePrograms& p, int tensor, const tile::TensorView& view) {
-  const KernelTensor &t = p.tensors[tensor], &base = p.tensors[view.base];
+/// Makes a view of the bytes of weights, of which several are in a byte, the view of these weights.
+void in_elements(KernelTensor& t, tile::TensorView& view, graph::DType dtype) {
+  const std::int64_t per = 8 / graph::bits(dtype);
+  const int along = selection::innermost(view.shape, t.strides);
+  t.dtype = dtype;
+  for (int d = 0; d < static_cast<int>(t.shape.size()); ++d) {
+    if (d != along && t.shape[d] > 1) t.strides[d] *= per;
+    if (d == along) t.shape[d] *= per, view.shape[d] *= per, view.starts[d] *= per;
+  }
+}
+
+/// Throws Rejected unless the view shows elements of its base, or bytes of them.
+void check_view(const TilePrograms& p, int tensor, tile::TensorView view) {
+  KernelTensor t = p.tensors[tensor];
+  const KernelTensor& base = p.tensors[view.base];
+  if (graph::is_weight_only(base.dtype) && t.dtype == graph::DType::int8) in_elements(t, view, base.dtype);
   if (view.base == tensor || p.views.contains(view.base))
     reject("tensor {} is a view of {}, which has no memory of its own", t.name, base.name);
   if (t.dtype != base.dtype)

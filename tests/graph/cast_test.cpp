@@ -57,6 +57,7 @@ TEST(Cast, ToIntegersOfWhatNoneHolds) {
 
 TEST(Cast, SaturatesWhereToldTo) {
   for (DType d : all_dtypes()) {
+    if (format(d).lowest >= 0) continue;
     const double maximum = format(d).greatest, minimum = is_integer(d) ? -maximum - 1 : -maximum;
     for (double x : std::vector<double>{1e39, INFINITY}) {
       EXPECT_EQ(cast(DType::f32, x, d, true), maximum) << name(d);

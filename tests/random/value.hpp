@@ -144,7 +144,9 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
     case OpKind::abs:
       return derived(x, graph::abs(x.at));
     case OpKind::cast: {  // there and back: all else is of one dtype
-      const graph::DType own = x.at.dtype(), other = rng.pick(graph::all_dtypes());
+      std::vector<graph::DType> stored = graph::all_dtypes();
+      std::erase_if(stored, graph::is_weight_only);
+      const graph::DType own = x.at.dtype(), other = rng.pick(stored);
       v = derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other, rng.chance(30)), own));
       if (graph::is_integer(other)) v.positive = false, v.vanishes = true;
       return v;

@@ -29,7 +29,7 @@ _OF_ANY_DTYPE = {"stack", "cat", "masked_fill", "unbind", "narrow", "repeat", "t
                  "detach", "_unsafe_view", "transpose", "t", "tril", "triu"}  # fmt: skip
 # these refuse indices that the operators of their decompositions accept, such as negative ones
 _BY_CHECKED_INDEX = (torch.ops.aten.index_copy, torch.ops.aten.index_add, torch.ops.aten.index_fill, torch.ops.aten.take)
-_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_DTYPES = {dtypes.torch_dtype(n) for n in dtypes.NAMES if n not in dtypes.PACKED}
 # indexed by int64, which rewrites/numbers.py converts to int32
 _BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
 # rewrites/numbers.py rewrites these

@@ -13,6 +13,7 @@ from . import custom, functions, integers
 from .attention import attended, attention
 from .kinds import is_pointwise
 from .products import matmul
+from .quantized import QUANTIZED
 from .scalars import overflows, rounded
 from .schema import Left, call
 from .views import VIEWS
@@ -222,7 +223,7 @@ def _bmm(x, y):
     return matmul(x, y) if made is None else made
 
 
-OPERATORS = VIEWS | integers.OPERATORS | functions.OPERATORS | {
+OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     aten.mm.default: matmul,
     aten.bmm.default: _bmm,
     aten.addmm.default: _plus_bias(matmul),

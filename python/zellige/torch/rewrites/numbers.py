@@ -13,7 +13,7 @@ from ..import_.kinds import value_of
 from ..import_.scalars import overflows, rounded
 
 _ATEN = torch.ops.aten
-_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_DTYPES = {dtypes.torch_dtype(n) for n in dtypes.NAMES if n not in dtypes.PACKED}
 _INDICES = (torch.int64, torch.int32)
 
 

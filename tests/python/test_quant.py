@@ -1,0 +1,144 @@
+"""Weights of 4 bits: formats are read as they are written here by brute force, and programs compute what the widened weights do."""
+
+import numpy as np
+import pytest
+import zellige
+from zellige import TensorSpec, quant
+
+N, K, GROUP = 64, 256, 128
+
+
+@pytest.fixture
+def parts(rng):
+    q = rng.integers(0, 16, (N, K))
+    zero = rng.integers(1, 16, (N, K // GROUP))
+    scale = (rng.random((N, K // GROUP)) / 16 + 0.01).astype(np.float16)
+    return q, zero, scale
+
+
+def expected(q, zero, scale):
+    return (q - np.repeat(zero, GROUP, 1)) * np.repeat(scale.astype(np.float32), GROUP, 1)
+
+
+def words_along(numbers, order=range(8)):
+    """int32 of eight numbers along the last dimension; field i has number order[i]."""
+    out = np.zeros((*numbers.shape[:-1], numbers.shape[-1] // 8), np.uint32)
+    for i, at in enumerate(order):
+        out |= numbers[..., at::8].astype(np.uint32) << np.uint32(4 * i)
+    return out.astype(np.int32)
+
+
+def test_gptq_is_read(parts):
+    q, zero, scale = parts
+    state = {"a.qweight": words_along(q).T, "a.qzeros": words_along(zero.T - 1), "a.scales": scale.T, "a.g_idx": np.arange(K) // GROUP}
+    layers, report = quant.convert(state, {"a.weight": expected(q, zero, scale)})
+    np.testing.assert_array_equal(layers["a"].widened(), expected(q, zero, scale))
+    assert str(report) == f"a: GPTQ, 64 x 256, groups of 128, {N * K // 2 + 2 * 2 * N * 2} bytes, error 0.00 %"
+
+
+def test_awq_is_read(parts):
+    q, zero, scale = parts
+    order = (0, 2, 4, 6, 1, 3, 5, 7)
+    state = {"b.qweight": words_along(q.T, order), "b.qzeros": words_along(zero.T, order), "b.scales": scale.T}
+    layers, report = quant.convert(state)
+    np.testing.assert_array_equal(layers["b"].widened(), expected(q, zero, scale))
+    assert report[0].format == "AWQ" and str(report).endswith("error not known")
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_compressed_tensors_are_read(parts, symmetric):
+    q, zero, scale = parts
+    state = {"c.weight_packed": words_along(q), "c.weight_scale": scale, "c.weight_shape": np.array([N, K])}
+    if not symmetric:
+        state["c.weight_zero_point"] = np.moveaxis(words_along(zero.T), 1, 0)
+    layers, _ = quant.convert(state)
+    np.testing.assert_array_equal(layers["c"].widened(), expected(q, 8 + 0 * zero if symmetric else zero, scale))
+    assert layers["c"].dtype == ("int4" if symmetric else "uint4")
+
+
+@pytest.mark.parametrize("zero", [True, False])
+def test_quantize_is_within_half_a_step(rng, zero):
+    w = rng.standard_normal((N, K)).astype(np.float32)
+    made = quant.quantize(w, GROUP, zero)
+    step = np.repeat(made.scale.astype(np.float32), GROUP, 1)
+    assert (np.abs(made.widened() - w) <= (0.51 if zero else 0.51) * step + 1e-6).mean() > 0.98
+    assert made.error(w) < 0.13 and made.shape == (N, K) and made.group == GROUP
+
+
+def test_what_is_no_weight_is_refused():
+    for call, message in [
+        (lambda: quant.convert({"x.weight": 1}), "quant: expected a state dict with qweight (GPTQ, AWQ) or weight_packed (compressed-tensors), found none of these"),
+        (lambda: quant.pack(np.full((2, 4), 16)), "quant: expected numbers of 4 bits, from -8 to 15, found 16 to 16"),
+        (lambda: quant.pack(np.zeros((2, 3))), "quant: expected a matrix with an even number of columns, found shape (2, 3)"),
+        (lambda: quant.quantize(np.zeros((4, 100))), "quant: expected a matrix whose columns are groups of 128, found shape (4, 100)"),
+    ]:  # fmt: skip
+        with pytest.raises(zellige.Error) as error:
+            call()
+        assert str(error.value) == message
+
+
+@pytest.mark.parametrize("zero", [True, False])
+def test_a_linear_layer_is_one_kernel(rng, zero):
+    w = quant.quantize(rng.standard_normal((N, K)), GROUP, zero)
+    x = rng.standard_normal((5, K)).astype(np.float16)
+    program = quant.linear(w, 5, target="sm_90a", on="emulator")
+    y = program(x, *w.arrays())
+    exact = x.astype(np.float64) @ w.widened().astype(np.float64).T
+    assert np.abs(y - exact).max() <= 2e-3 * np.abs(exact).max()
+    assert program.source.count("__global__") == 1
+    assert [(i.dtype, i.shape, i.bytes) for i in program.inputs][1] == (w.dtype, (N, K), N * K // 2)
+
+
+def test_a_weight_is_given_as_bytes():
+    program = zellige.compile(lambda q: zellige.cast(q, "f32"), TensorSpec((4, 8), "uint4"), target="sm_80", on="emulator")
+    np.testing.assert_array_equal(program(quant.pack(np.arange(32).reshape(4, 8) % 16)), np.arange(32).reshape(4, 8) % 16)
+    with pytest.raises(zellige.Error, match=r"expected bytes \(uint8\) of uint4, found int8"):
+        program(np.zeros((4, 4), np.int8))
+    with pytest.raises(zellige.Error, match=r"expected shape \(4, 4\), found \(4, 8\)"):
+        program(np.zeros((4, 8), np.uint8))
+
+
+def test_operators_refuse_weights_of_4_bits():
+    spec = TensorSpec((4, 8), "uint4")
+    for f, message in [
+        (lambda q: q + q, "expected operands that are cast to f16, bf16 or f32, found uint4: weights are viewed and cast alone"),
+        (lambda q: zellige.cast(zellige.cast(q, "f32"), "e2m1"), "expected a cast to a dtype that kernels store, found e2m1: of it there are inputs alone"),
+    ]:  # fmt: skip
+        with pytest.raises(zellige.Error) as error:
+            zellige.compile(f, spec, target="sm_80", on="emulator")
+        assert message in str(error.value)
+
+
+def test_torchs_products_of_narrow_numbers_are_known():
+    torch = pytest.importorskip("torch")
+    from zellige.torch.import_.operators import OPERATORS
+
+    assert torch.ops.aten._int_mm.default in OPERATORS and torch.ops.aten._scaled_mm.default in OPERATORS
+
+
+def on_zellige(f, *inputs):
+    """The result of a function compiled by the backend, which leaves nothing to torch."""
+    import torch
+    from zellige import torch_backend
+
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    y = torch.compile(f, backend=torch_backend.backend)(*inputs)
+    assert torch_backend.reports[0].taken > 0 and not torch_backend.reports[0].left, str(torch_backend.reports[0])
+    return y
+
+
+def test_int_mm_is_exact(rng):
+    torch = pytest.importorskip("torch")
+    a, b = (torch.from_numpy(rng.integers(-128, 128, s, dtype=np.int8)) for s in ((24, 64), (64, 32)))
+    assert torch.equal(on_zellige(lambda a, b: torch._int_mm(a, b), a, b), a.int() @ b.int())
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_scaled_mm_scales_the_product(rng, rows):
+    torch = pytest.importorskip("torch")
+    a, b = (torch.from_numpy(rng.standard_normal(s, dtype=np.float32)).to(torch.float8_e4m3fn) for s in ((32, 64), (48, 64)))
+    sa, sb = (torch.from_numpy(rng.random(s, dtype=np.float32) + 0.5) for s in (((32, 1), (1, 48)) if rows else ((1,), (1,))))
+    y = on_zellige(lambda a, b, sa, sb: torch._scaled_mm(a, b.t(), sa, sb, out_dtype=torch.bfloat16), a, b, sa, sb)
+    exact = (a.double() @ b.double().t()) * sa * sb
+    assert (y.double() - exact).abs().max() <= 8e-3 * exact.abs().max()
