@@ -17,7 +17,11 @@ struct RankStep {
   graph::Segment segment;
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
   std::vector<std::string> notes{};             // what was fused, what was not, and why
+  bool meets = false;  // the program is the segment's collective: ranks read each other's memory (run/peer_steps.hpp)
 };
+
+/// How ranks compute collectives: by NCCL, or in kernels that read each other's memory, where there is one.
+enum class Collectives : std::uint8_t { cheapest, nccl, peers };
 
 /// What each rank runs.
 struct RankProgram {
@@ -29,7 +33,8 @@ struct RankProgram {
 /// Returns the program of a graph over ranks. Its graph is that of graph::flat_collectives(): the given tensors keep their
 /// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const CompileOptions&,
-                               const std::optional<toolchain::Cache>& = std::nullopt);
+                               const std::optional<toolchain::Cache>& = std::nullopt,
+                               Collectives = Collectives::nccl);
 
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
 /// (docs/explanation/ranks.md).

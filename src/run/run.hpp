@@ -15,6 +15,7 @@
 #include "run/check.hpp"
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
+#include "run/rank_program.hpp"
 #include "run/result.hpp"
 #include "run/sized.hpp"
 #include "toolchain/cache.hpp"
@@ -36,6 +37,7 @@ struct RunOptions {
   Timing time = Timing::off;   // which times to measure; GPU only
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
+  Collectives collectives = Collectives::cheapest;  // of a graph over ranks
   // runs this program, which is for `target`, in place of a plan of the graph, if it computes the graph (interpreted.hpp)
   std::shared_ptr<const ir::ReadProgram> program = {};
 };
