@@ -39,6 +39,7 @@ struct RunArguments {
   std::vector<std::string> constants, sizes;
   std::uint64_t seed = 1;
   int jobs = 0, tune = 0, ranks = 0;
+  std::string collectives = "cheapest";
 };
 
 /// Parses the values of --input. Throws Error unless each is NAME=FILE, with each name once.
@@ -62,6 +63,8 @@ run::RunOptions options(const RunArguments& a) {
   run::RunOptions o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
+  if (a.collectives == "nccl") o.collectives = graph::Collectives::nccl;
+  if (a.collectives == "peers") o.collectives = graph::Collectives::peers;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
@@ -257,6 +260,11 @@ void add_run(CLI::App& app, int& status) {
       ->add_option("--ranks", a->ranks,
                    "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
       ->check(integer(1, graph::max_ranks));
+  command
+      ->add_option("--collectives", a->collectives,
+                   "What computes all_reduce: nccl; peers, kernels that read the memory of other ranks; or the cheapest")
+      ->check(one_of({"cheapest", "nccl", "peers"}))
+      ->capture_default_str();
   command
       ->add_option(
           "--input", a->inputs,

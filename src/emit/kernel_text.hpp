@@ -88,6 +88,10 @@ class KernelText {
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
+  // meeting_text.cpp: where ranks meet.
+  void meet();
+  std::string base(int tensor) const;
+
   // steps_text.cpp: the schedule, step by step.
   void run(const std::vector<kernel::Step>&);  // in order
   void registers(int node, const Context&);

@@ -45,6 +45,11 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
     else
       (store ? writes : reads).insert(nodes[i].tensor);
   }
+  if (kernel.meeting) {
+    const kernel::Meeting& m = *kernel.meeting;
+    reads.insert(m.published);
+    writes.insert({m.window, m.state}), writes.insert(m.flags.begin(), m.flags.end());
+  }
   for (int t : reads)
     if (!writes.count(t)) list.push_back({t, false, -1});
   for (int t : writes) list.push_back({t, true, -1});

@@ -62,7 +62,7 @@ void Block::begin(std::uint64_t linear_index) {
   const LaunchConfig& config = *cluster.launch().config;
   linear = linear_index;
   const dim3 index = {unsigned(linear % config.grid.x), unsigned(linear / config.grid.x % config.grid.y),
-                      unsigned(linear / config.grid.x / config.grid.y)};
+                      unsigned(linear / config.grid.x / config.grid.y % config.grid.z)};
   std::memset(memory, 0xFF, config.shared_bytes);
   shadow.reset(config.shared_bytes);
   additions.clear();
@@ -153,7 +153,8 @@ void Block::start(Transfer t) {
   Fiber& f = static_cast<Fiber&>(self());
   Cluster& cluster = f.home->cluster;
   try {
-    cluster.launch().body(cluster.launch());
+    const LaunchState& launch = cluster.launch();
+    launch.body(launch.ranks ? launch.ranks[f.home->rank] : launch);
   } catch (...) {
     cluster.error = std::current_exception();
   }
@@ -245,8 +246,10 @@ std::string Block::spell(unsigned thread) { return fmt::format("thread {} (warp 
 
 std::string Block::spell_block(std::uint64_t linear_index) const {
   const dim3& grid = cluster.launch().config->grid;
-  return fmt::format("block ({},{},{})", linear_index % grid.x, linear_index / grid.x % grid.y,
-                     linear_index / grid.x / grid.y);
+  const std::uint64_t plane = linear_index / grid.x / grid.y;
+  std::string text = fmt::format("block ({},{},{})", linear_index % grid.x, linear_index / grid.x % grid.y,
+                                 plane % grid.z);
+  return cluster.launch().ranks ? fmt::format("{} of rank {}", text, plane / grid.z) : text;
 }
 
 std::string Block::who(unsigned thread) const { return spell(thread) + " of " + name(); }

@@ -31,6 +31,7 @@ struct LaunchState : Launch {
   void (*body)(const Launch&) = nullptr;
   unsigned parameters = 0;
   const std::size_t* sizes = nullptr;
+  const LaunchState* ranks = nullptr;  // by rank: the launch with that rank's arguments; null: there is one rank
 };
 
 /// Type-erased compute function of a collective of some lanes. lanes: their mask; in[i] and out[i]: operand and result of

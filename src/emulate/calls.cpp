@@ -242,6 +242,14 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   return before;
 }
 
+void relaxed(Thread& t, Place p, unsigned bytes, bool writes) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  if (p.region->space == Space::global) return relaxed_access(f, p, bytes, writes, site);
+  b.fail_at(f, p.region->name, site, "a flag of {}, which is not in global memory", p.region->name);
+}
+
+void release(Thread& t) { thread_fence(fiber(t)); }
+
 void fail_at(Thread& t, const char* tensor, const char* message) {
   fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
 }
@@ -344,7 +352,9 @@ const Engine& engine() {
                   .unwritten = unwritten,
                   .instruction = row_of,
                   .run_body = [](const Instruction& row, const BodyOperands& of) { row.body(row, of); },
-                  .region_of = region_of};
+                  .region_of = region_of,
+                  .relaxed = relaxed,
+                  .release = release};
     add_waits(all);
     return all;
   }();

@@ -13,13 +13,14 @@ namespace zellige::emulate {
 void Cluster::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   launch_ = &launch;
-  const unsigned blocks = config.cluster.x * config.cluster.y * config.cluster.z;
+  const unsigned ranks = launch.ranks ? unsigned(config.ranks.size()) : 1;
+  const unsigned blocks = config.cluster.x * config.cluster.y * config.cluster.z * ranks;
   while (blocks_.size() > blocks) blocks_.pop_back();
   while (blocks_.size() < blocks) blocks_.push_back(std::make_unique<Block>(*this, unsigned(blocks_.size())));
   findings.clear();
   counters = {};
   costs.clear();
-  places_.resize(blocks > 1 ? blocks : 0);
+  places_.resize(blocks > 1 && !launch.ranks ? blocks : 0);  // ranks are ordered by their flags alone
   for (auto& b : blocks_) b->prepare(launch);
   warps_ = blocks * blocks_[0]->warp_count();
 }
@@ -65,7 +66,13 @@ bool Cluster::run(std::uint64_t linear) {
   barrier_phase_ = 0;
   observed_.clear(shadow::max_agents);
   released_.clear(shadow::max_agents);
+  random_ = launch_->config->schedule * 0x9E3779B97F4A7C15ull + linear;
   for (unsigned r = 0; r < blocks_.size(); ++r) {
+    if (launch_->ranks) {
+      blocks_[r]->begin(linear + r * (std::uint64_t(grid.x) * grid.y * grid.z));
+      live += blocks_[r]->thread_count();
+      continue;
+    }
     const std::uint64_t bx = x + r % c.x, by = y + r / c.x % c.y, bz = z + r / c.x / c.y;
     blocks_[r]->begin(bx + grid.x * (by + grid.y * bz));
     if (!places_.empty()) places_[r] = {std::uint32_t(blocks_[r]->linear), std::uint16_t(blocks_[r]->first_warp)};
@@ -95,6 +102,10 @@ bool Cluster::run(std::uint64_t linear) {
 }
 
 Fiber* Cluster::next() {
+  if (launch_->ranks && launch_->config->schedule) {
+    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+    current_ = unsigned((random_ >> 32) % blocks_.size());
+  }
   for (unsigned i = 0; i < blocks_.size(); ++i) {
     const unsigned r = (current_ + i) % unsigned(blocks_.size());
     if (!blocks_[r]->any_ready()) continue;

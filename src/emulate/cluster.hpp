@@ -110,6 +110,7 @@ class Cluster {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<shadow::BlockOfCluster> places_;  // of the blocks, by rank; none if there is one block
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
+  std::uint64_t random_ = 0;  // of the order of ranks, if the launch has a seed
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;
   // what the threads that have arrived at the cluster's barrier observed; what the last barrier released

@@ -119,6 +119,9 @@ struct LaunchConfig {
   /// 1024, when called on the worker thread that runs the block. Null: the engine allocates it.
   unsigned char* (*shared_memory)() = nullptr;
   bool count_by_line = false;  // fill EmulationReport::costs
+  /// Of a launch that several ranks make together: `parameters` of each of them, of equal kinds. Blocks with the same
+  /// number on all ranks run together, each with its rank's parameters. Empty: one rank, with `parameters`.
+  std::vector<std::vector<LaunchParameter>> ranks{};
 };
 
 /// What the accesses of one instruction of a kernel cost: passes (wavefronts) of shared memory, or sectors of global

@@ -51,6 +51,15 @@ void check(const LaunchConfig& config) {
   if (g.x % c.x || g.y % c.y || g.z % c.z)
     fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z, c.x, c.y,
          c.z);
+  if (const std::uint64_t ranks = config.ranks.size(); ranks > 0) {
+    if (cluster != 1) fail("emulator: a launch of {} ranks has clusters of {} blocks; there must be none", ranks, cluster);
+    if (ranks * ((threads + 31) / 32) > shadow::max_warps)
+      fail("emulator: blocks of {} threads on {} ranks have {} warps; the emulator follows up to {}", threads, ranks,
+           ranks * ((threads + 31) / 32), shadow::max_warps);
+    for (const auto& of_rank : config.ranks)
+      if (of_rank.size() != config.ranks[0].size())
+        fail("emulator: rank 0 has {} parameters, another one {}", config.ranks[0].size(), of_rank.size());
+  }
   if (cluster * ((threads + 31) / 32) > shadow::max_warps)
     fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}", cluster, threads,
          cluster * ((threads + 31) / 32), shadow::max_warps);
@@ -73,6 +82,7 @@ struct LaunchMemory {
       if (!config.arguments[i]) fail("emulator: argument {} of the launch is missing", i);
       parameters.emplace_back(*config.arguments[i], config.writes[i]);
     }
+    for (const auto& of_rank : config.ranks) parameters.insert(parameters.end(), of_rank.begin(), of_rank.end());
     std::map<Buffer*, GlobalState*> known;
     for (const LaunchParameter& p : parameters) {
       Argument& argument = arguments.emplace_back();
@@ -164,10 +174,14 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   LaunchState grid;
   grid.config = &config;
   grid.arguments = memory.arguments.data();
-  grid.argument_count = unsigned(memory.arguments.size());
+  const auto ranks = unsigned(std::max<std::size_t>(1, config.ranks.size()));
+  grid.argument_count = unsigned(memory.arguments.size()) / ranks;
   grid.run = run_grid;
   entry(grid);
   check_parameters(grid);
+  std::vector<LaunchState> of_rank(ranks, grid);
+  for (unsigned r = 0; r < ranks; ++r) of_rank[r].arguments += r * grid.argument_count;
+  if (ranks > 1) grid.ranks = of_rank.data();
 
   const dim3& c = config.cluster;
   // The number of clusters of the launch, which are distributed to the worker threads.

@@ -63,6 +63,15 @@ void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
 }
 
 template <class Io>
+void meeting(Io& io, kernel::Meeting& m, const Ids& gmem) {
+  io.word("publishes"), io.named(gmem, m.published);
+  io.word("in"), io.named(gmem, m.window);
+  io.some("windows", m.windows, [&](int& t) { io.named(gmem, t); });
+  io.some("flags", m.flags, [&](int& t) { io.named(gmem, t); });
+  io.word("state"), io.named(gmem, m.state);
+}
+
+template <class Io>
 void layout(Io& io, kernel::Context& c) {
   io.value(c.domain);
   io.value(c.share), io.word("in"), io.value(c.tile);
@@ -120,6 +129,7 @@ void kernel(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
       if (const tile::SymbolicNumber of = k.program.iterations(io.sizes()); of != iterations)
         io.fail(at.kernel, fmt::format("its tiles make {} iterations", of.text()));
     io.maybe("bounds", k.loop_bounds, [&](kernel::MaskedLoopBounds& b) { bounds(io, b, k.program); });
+    io.maybe("meeting", k.meeting, [&](kernel::Meeting& m) { meeting(io, m, gmem); });
     int i = 0;
     io.each("layout", k.rmem, [&](kernel::RmemTensor& r) {
       int number = i;

@@ -2,6 +2,7 @@
 
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
+#include "verify/meeting.hpp"
 #include "verify/proofs.hpp"
 
 namespace zellige::plan {
@@ -66,6 +67,7 @@ void prove(kernel::Kernel& kernel, const tile::TilePrograms& program, const targ
   verify::verify_coverage(kernel, program);
   verify::verify_instructions(kernel, program, target);
   verify::verify_step_facts(kernel, program);
+  verify::verify_meeting(kernel, program);
   if (registers) verify::verify_registers(kernel);
 }
 

@@ -36,8 +36,6 @@ std::optional<int> first_of(std::initializer_list<const char*> variables) {
   return std::nullopt;
 }
 
-std::chrono::seconds patience() { return std::chrono::seconds(number_in("ZELLIGE_RANKS_TIMEOUT").value_or(120)); }
-
 /// Waits for a function in a thread of its own, since NCCL's waits for ever for a rank that does not come. Returns its
 /// result; nullopt if it takes too long. The thread then goes on.
 std::optional<int> in_time(std::function<int()> f) {
@@ -61,6 +59,8 @@ std::optional<int> in_time(std::function<int()> f) {
 constexpr int nccl_sum = 0, nccl_max = 2;
 
 }  // namespace
+
+std::chrono::seconds patience() { return std::chrono::seconds(number_in("ZELLIGE_RANKS_TIMEOUT").value_or(120)); }
 
 system::Library nccl_library() {
   if (const std::optional<system::Library> own = system::Library::named("ZELLIGE_NCCL")) return *own;
@@ -155,22 +155,34 @@ void Communicator::give_up(const std::string& why) {
   fail("{}", why);
 }
 
-void Communicator::require_same(const std::vector<std::pair<std::string, std::string>>& facts) {
-  std::string mine;  // 32 characters per fact
-  for (const auto& [name, value] : facts) mine += emit::hash(value);
-  const auto bytes = static_cast<std::int64_t>(mine.size());
+std::vector<std::string> Communicator::exchange(std::string_view text, std::size_t most) {
+  std::string mine(text);
+  mine.resize(most);  // with zeros, which end the text
+  const auto bytes = static_cast<std::int64_t>(most);
   DeviceBytes from(bytes), to(bytes * ranks_);
   from.upload(mine.data(), bytes);
   const Stream stream;
-  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()),
-                          mine.size(), nccl_type(graph::DType::int8), comm_, stream.handle()),
+  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()), most,
+                          nccl_type(graph::DType::int8), comm_, stream.handle()),
         "comparing the ranks");
   wait(stream, "the comparison of what ranks run");
-  std::string all(mine.size() * static_cast<std::size_t>(ranks_), ' ');
+  std::string all(most * static_cast<std::size_t>(ranks_), ' ');
   to.download(all.data(), bytes * ranks_);
-  for (int r = 1; r < ranks_; ++r)
+  std::vector<std::string> texts;
+  for (int r = 0; r < ranks_; ++r) {
+    const std::string of_rank = all.substr(static_cast<std::size_t>(r) * most, most);
+    texts.push_back(of_rank.substr(0, of_rank.find('\0')));
+  }
+  return texts;
+}
+
+void Communicator::require_same(const std::vector<std::pair<std::string, std::string>>& facts) {
+  std::string mine;  // 32 characters per fact
+  for (const auto& [name, value] : facts) mine += emit::hash(value);
+  const std::vector<std::string> all = exchange(mine, mine.size());
+  for (std::size_t r = 1; r < all.size(); ++r)
     for (std::size_t f = 0; f < facts.size(); ++f)
-      if (all.compare(r * mine.size() + 32 * f, 32, all, 32 * f, 32) != 0)
+      if (all[r].compare(32 * f, 32, all[0], 32 * f, 32) != 0)
         fail("rank {} of {}: the {} of rank {} is not that of rank 0; all ranks must run the same", rank_, ranks_,
              facts[f].first, r);
 }

@@ -8,9 +8,11 @@
 //
 // Nothing waits for ever: after $ZELLIGE_RANKS_TIMEOUT seconds (120) a rank that others do not join ends with an Error.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,9 @@ struct RankBuffers {
   graph::DType dtype{};
 };
 
+/// Returns how long a rank waits for another one: $ZELLIGE_RANKS_TIMEOUT, or 120 seconds.
+std::chrono::seconds patience();
+
 class Communicator {
  public:
   /// Meets the other ranks of the job. Throws Error if NCCL is missing or fails, or if some rank does not come in time.
@@ -53,6 +58,8 @@ class Communicator {
   int ranks() const { return ranks_; }
   /// Throws Error on every rank, with the fact's name and two ranks, unless the facts (name, value) are the same on all.
   void require_same(const std::vector<std::pair<std::string, std::string>>& facts);
+  /// Returns the texts of all ranks, by rank. All ranks must call it, with the same `most`: the bytes of the longest text.
+  std::vector<std::string> exchange(std::string_view mine, std::size_t most);
   /// Enqueues a collective of flat_collectives() on a CUstream. Precondition: it is not the operator rank.
   void enqueue(const graph::KernelOp&, const RankBuffers&, void* stream);
   /// Waits for the stream. Throws Error if NCCL reports a failure or the work takes too long; the communicator is then

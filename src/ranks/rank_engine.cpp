@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/bound.hpp"
+#include "run/peer_steps.hpp"
 #include "toolchain/nvrtc.hpp"
 
 namespace zellige::ranks {
@@ -39,14 +40,16 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
   for (int t : p.graph.inputs) allocate(t);
   for (const RankStep& step : p.steps)
     for (int t : step.segment.outputs) allocate(t);
+  prepare_peers();
   for (const RankStep& step : p.steps) {
     const Segment& s = step.segment;
-    if (step.program) {
+    if (step.program && (!step.meets || peers_)) {
       const emit::Manifest& m = step.program->manifest;
       steps_.push_back(bind(*step.program, [&](std::size_t t) {
         const emit::TensorPlace& place = m.tensors[t];
         if (place.role == emit::Role::intermediate)
           return workspace_.address() + static_cast<std::uint64_t>(place.offset);
+        if (step.meets && place.role == emit::Role::input) return meeting_address(step, place.position);
         return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
       }));
     } else if (s.collective.kind == graph::OpKind::rank) {
@@ -59,6 +62,44 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
       steps_.emplace_back([this, &s, b](void* stream) { ranks_.enqueue(s.collective, b, stream); });
     }
   }
+}
+
+/// Allocates the windows, flags and states of all steps in which ranks meet, if the ranks have memory in common.
+void RankEngine::prepare_peers() {
+  std::int64_t bytes = 0;
+  constexpr std::int64_t unit = 1024;
+  for (const RankStep& step : program_.steps) {
+    if (!step.meets) continue;
+    const MeetingBytes of = meeting_bytes(step, ranks_.ranks());
+    windows_[&step] = bytes;
+    bytes += (2 * of.half + of.flags + unit - 1) / unit * unit;
+  }
+  if (windows_.empty()) return;
+  try {
+    peers_ = std::make_unique<PeerMemory>(ranks_, bytes);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {  // the same on every rank
+    without_peers_ = e.what();
+    return;
+  }
+  for (const auto& [step, at] : windows_) {
+    DeviceBytes& state = states_.try_emplace(step, meeting_bytes(*step, ranks_.ranks()).state).first->second;
+    const std::int32_t rank = ranks_.rank();
+    state.fill(0), state.upload(&rank, sizeof rank);
+  }
+}
+
+/// Returns the address of the input at `position` of a step in which ranks meet.
+std::uint64_t RankEngine::meeting_address(const RankStep& step, int position) const {
+  const MeetingInput is = meeting_input(step, ranks_.ranks(), position);
+  const auto at = static_cast<std::uint64_t>(windows_.at(&step));
+  if (is.kind == MeetingInput::window) return peers_->address(is.index) + at;
+  if (is.kind == MeetingInput::own_window) return peers_->address(ranks_.rank()) + at;
+  if (is.kind == MeetingInput::flags)
+    return peers_->address(is.index) + at + static_cast<std::uint64_t>(2 * meeting_bytes(step, ranks_.ranks()).half);
+  if (is.kind == MeetingInput::state) return states_.at(&step).address();
+  return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
 }
 
 int RankEngine::root(int tensor) const {

@@ -6,6 +6,7 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
+#include "ranks/emulated_ranks.hpp"
 #include "ranks/flat_collectives.hpp"
 #include "ranks/over_ranks.hpp"
 #include "ranks/rank_engine.hpp"
@@ -136,6 +137,14 @@ class Memories {
     }
   }
 
+  /// Adds what all ranks together ran.
+  void meet(EmulatedRun e) {
+    if (!e.library.cached) run.compile_ms += e.library.compile_ms;
+    run.run_ms += e.run_ms, run.complete = run.complete && e.complete;
+    std::ranges::move(e.kernels, std::back_inserter(run.kernels));
+    std::ranges::move(e.findings, std::back_inserter(run.findings));
+  }
+
   /// Adds the tensors that the ranks store between and after segments to the list.
   RanksRun take() {
     for (int r = 0; r < g_.ranks; ++r)
@@ -166,7 +175,7 @@ class Memories {
 }  // namespace
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
-                               const std::optional<toolchain::Cache>& cache) {
+                               const std::optional<toolchain::Cache>& cache, Collectives how) {
   RankProgram p{.graph = flat_collectives(g)};
   for (Segment& s : segments(p.graph)) {
     RankStep step;
@@ -175,6 +184,8 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
       run::Compiled made = run::compile(s.kernels, target, options, cache);
       p.plan_ms += made.plan_ms;
       step.program = std::move(made.program), step.notes = std::move(made.fused.notes);
+    } else if (std::string why; wants_peers(how, target, p.graph, s)) {
+      if (std::optional<RankStep> peers = peer_step(p.graph, s, target, options, cache, why)) step = *std::move(peers);
     }
     step.segment = std::move(s);
     p.steps.push_back(std::move(step));
@@ -275,7 +286,9 @@ RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const
                             const toolchain::Cache& cache, int workers) {
   Memories all(p.graph, over, inputs);
   for (const RankStep& step : p.steps) {
-    if (!step.program)
+    if (step.meets)
+      all.meet(EmulatedMeeting(step, p.graph.ranks, cache).run(all.bytes));
+    else if (!step.program)
       collective_on_host(p.graph, step.segment.collective, all.bytes);
     else
       for (int r = 0; r < p.graph.ranks && all.run.complete; ++r) all.kernels(step, r, cache, workers);

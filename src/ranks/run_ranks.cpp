@@ -82,17 +82,21 @@ void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cac
     o.compile.say("planning");
     CompileOptions options = o.compile;
     options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
-    program = compile_over_ranks(g, target::find(o.target), options, cache);
+    program = compile_over_ranks(g, target::find(o.target), options, cache, o.collectives);
     r.plan_ms = program->plan_ms;
-    int collectives = 0;
+    int collectives = 0, meetings = 0;
     for (const RankStep& step : program->steps) {
       if (!step.program) ++collectives;
+      if (step.meets) ++meetings;
       for (const emit::KernelLaunch& k :
            step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
         r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
     }
     r.notes.push_back(fmt::format("{} ranks, each with {} kernel{} and {} collective{}", g.ranks, r.kernels.size(),
                                   r.kernels.size() == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s"));
+    if (meetings > 0)
+      r.notes.push_back(fmt::format("ranks meet in {} of the kernels, in place of {}", meetings,
+                                    meetings == 1 ? "a collective" : "collectives"));
   }
   const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(run::standard_check(over));
   r.check = name(check);

@@ -9,32 +9,10 @@
 #include "graph/error.hpp"
 #include "run/storage.hpp"
 #include "system/elapsed.hpp"
-#include "system/files.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
 namespace {
-
-using Entry = void (*)(emulate::Launch&);
-
-// The compiled library of a program; unloaded when destroyed.
-struct LoadedLibrary {
-  explicit LoadedLibrary(const std::filesystem::path& path)
-      : file(path), handle(dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
-  }
-  ~LoadedLibrary() { dlclose(handle); }
-  // Returns the entry function of a kernel in the library. Throws Fault if there is none.
-  Entry entry(const std::string& kernel) const {
-    void* at = dlsym(handle, ("emulate_" + kernel).c_str());
-    if (!at)
-      fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
-    return reinterpret_cast<Entry>(at);
-  }
-  // must exist as long as the library is loaded: the emulator reads source lines from it
-  const system::PrivateFile file;
-  void* handle;
-};
 
 // The tensors of a run, in the emulator's device memory. Intermediates are at the manifest's offsets of one workspace,
 // so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other uninitialised.
@@ -119,6 +97,30 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters
   return all;
 }
 
+EmulatedLibrary::EmulatedLibrary(const std::filesystem::path& path)
+    : file_(path), handle_(dlopen(file_.path().c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!handle_) fault("emulator: the compiled kernel does not load: {}", dlerror());
+}
+
+EmulatedLibrary::~EmulatedLibrary() { dlclose(handle_); }
+
+void (*EmulatedLibrary::entry(const std::string& kernel) const)(emulate::Launch&) {
+  void* at = dlsym(handle_, ("emulate_" + kernel).c_str());
+  if (!at) fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
+  return reinterpret_cast<void (*)(emulate::Launch&)>(at);
+}
+
+emulate::LaunchConfig launch_config(const emit::KernelLaunch& k, const std::string& source) {
+  return {.grid = narrow(k.grid),
+          .block = narrow(k.block),
+          .shared_bytes = static_cast<unsigned>(k.shared_bytes),
+          .arguments = {},
+          .writes = {},
+          .source_file = source,
+          .cluster = {static_cast<unsigned>(k.cluster), 1, 1},
+          .programmatic = k.programmatic};
+}
+
 emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
                                    emulate::Buffer* buffer) {
   if (const auto constant = k.constants.find(static_cast<int>(argument)); constant != k.constants.end()) {
@@ -148,7 +150,7 @@ EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::ve
   EmulatedRun result{.library = toolchain::compile_for_emulator(of, m.name, cache)};
   const std::string source = toolchain::source_file(of, m.name, cache).string();
   const auto start = system::SteadyClock::now();
-  const LoadedLibrary loaded(result.library.file);
+  const EmulatedLibrary loaded(result.library.file);
   EmulatedMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
     if (k.grid.count() == 0) {  // of tensors without elements
@@ -156,15 +158,8 @@ EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::ve
       continue;
     }
     const auto kernel_start = system::SteadyClock::now();
-    emulate::LaunchConfig config{.grid = narrow(k.grid),
-                                 .block = narrow(k.block),
-                                 .shared_bytes = static_cast<unsigned>(k.shared_bytes),
-                                 .arguments = {},
-                                 .writes = {},
-                                 .source_file = source,
-                                 .workers = workers,
-                                 .cluster = {static_cast<unsigned>(k.cluster), 1, 1},
-                                 .programmatic = k.programmatic};
+    emulate::LaunchConfig config = launch_config(k, source);
+    config.workers = workers;
     memory.take(k);
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       config.parameters.push_back(parameter(m, k, i, memory.at(k.tensors[i])));

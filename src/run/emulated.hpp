@@ -9,6 +9,7 @@
 #include "emulate/buffer.hpp"
 #include "emulate/engine.hpp"
 #include "run/storage.hpp"
+#include "system/files.hpp"
 #include "toolchain/host_compiler.hpp"
 
 namespace zellige::run {
@@ -34,6 +35,22 @@ struct EmulatedRun {
 /// descriptor of the tensor if the kernel uses one, or a constant, for which `buffer` is null. Throws Error if the tensor's type or box is not valid for TMA.
 emulate::LaunchParameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
                                    emulate::Buffer* buffer);
+
+/// The compiled library of a program on the emulator; unloaded when destroyed.
+class EmulatedLibrary {
+ public:
+  explicit EmulatedLibrary(const std::filesystem::path&);
+  ~EmulatedLibrary();
+  EmulatedLibrary(const EmulatedLibrary&) = delete;
+  /// Returns the entry function of a kernel in the library. Throws Fault if there is none.
+  void (*entry(const std::string& kernel) const)(emulate::Launch&);
+
+ private:
+  const system::PrivateFile file_;  // must exist as long as the library is loaded: the emulator reads source lines from it
+  void* handle_;
+};
+/// Returns the launch of a kernel without its parameters. `source`: the file whose lines findings name.
+emulate::LaunchConfig launch_config(const emit::KernelLaunch&, const std::string& source);
 
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only

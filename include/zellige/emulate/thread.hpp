@@ -81,6 +81,8 @@ struct Engine {
   const Instruction& (*instruction)(const char* name);
   void (*run_body)(const Instruction&, const BodyOperands&);
   const Region* (*region_of)(Thread&, const void*);
+  void (*relaxed)(Thread&, Place, unsigned bytes, bool writes);  // an access that other threads may race with
+  void (*release)(Thread&);  // orders what the thread has observed before its next relaxed store
 };
 
 /// A CUDA thread on the emulator, as far as kernels see it.

@@ -1,0 +1,20 @@
+#include "target/links.hpp"
+
+namespace zellige::target {
+
+std::optional<Links> links(std::string_view target) {
+  if (target != "sm_90a") return std::nullopt;
+  return Links{.bandwidth = 330, .meeting = 5, .nccl = 11, .nccl_rate = 160};
+}
+
+double nccl_us(const Links& l, std::int64_t bytes, int ranks) {
+  // A ring moves 2 (n - 1) / n of the bytes over each link.
+  return l.nccl + 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) * 1e-3 / l.nccl_rate;
+}
+
+double meeting_us(const Links& l, std::int64_t bytes, int ranks) {
+  // Each rank reads the parts of all others.
+  return l.meeting + (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+}
+
+}  // namespace zellige::target

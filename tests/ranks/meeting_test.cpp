@@ -1,0 +1,116 @@
+// Kernels in which ranks meet, on the emulator: all ranks together, launch after launch, in random orders.
+#include <gtest/gtest.h>
+
+#include "ranks.hpp"
+#include "graph/dtype.hpp"
+#include "ranks/emulated_ranks.hpp"
+#include "run/run.hpp"
+
+namespace zellige::ranks {
+namespace {
+
+using graph::Builder, graph::DType, graph::KernelGraph, graph::Shape;
+
+KernelGraph all_reduce_of(int ranks, const Shape& shape, DType dtype, bool sum = true) {
+  Builder b("g", ranks);
+  const auto x = b.input("x", shape, dtype);
+  b.output(sum ? all_reduce(x) : all_reduce_max(x), "y");
+  return b.build();
+}
+
+/// Returns random values of a graph's input on each rank.
+std::vector<std::vector<Bytes>> random_memory(test::Rng& rng, const KernelGraph& g) {
+  std::vector<std::vector<Bytes>> memory;
+  for (int r = 0; r < g.ranks; ++r) {
+    memory.emplace_back(g.tensors.size());
+    for (int t : g.inputs) {
+      std::vector<double> values(static_cast<std::size_t>(graph::size(g.tensors[t].shape)));
+      for (double& v : values)
+        v = graph::round_to(g.tensors[t].dtype, static_cast<double>(rng.between(-1000, 1000)) / 64);
+      memory.back()[t] = pack(place_of_rank(g.tensors[t], emit::Role::input, 0), values);
+    }
+  }
+  return memory;
+}
+
+/// Sums of random shapes have the bits of those on the host, on every rank, in each of several launches.
+TEST(Meeting, HasTheBitsOfTheHostInEveryLaunch) {
+  test::Rng rng(6);
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (int i = 0; i < 16; ++i) {
+    const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
+    const DType dtype = std::vector{DType::bf16, DType::f16, DType::f32}[static_cast<std::size_t>(i % 3)];
+    const KernelGraph g = all_reduce_of(ranks, {rng.between(1, 9), rng.between(1, 700)}, dtype, i % 5 != 4);
+    const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache, Collectives::peers);
+    ASSERT_EQ(p.steps.size(), 1u);
+    ASSERT_TRUE(p.steps[0].meets);
+    EmulatedMeeting meeting(p.steps[0], ranks, cache);
+    for (unsigned launch = 0; launch < 5; ++launch) {
+      std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
+      const EmulatedRun ran = meeting.run(memory, launch);
+      for (const auto& f : ran.findings) ADD_FAILURE() << f.message;
+      ASSERT_TRUE(ran.complete);
+      collective_on_host(p.graph, p.graph.ops[0], expected);
+      const int y = p.graph.outputs[0];
+      for (int r = 0; r < ranks; ++r)
+        EXPECT_TRUE(memory[r][y] == expected[r][y]) << "rank " << r << " of " << ranks << ", launch " << launch;
+    }
+  }
+}
+
+/// Random programs with kernels in which ranks meet: every rank's outputs are within the tolerance of the reference's.
+TEST(Meeting, RandomProgramsComputeWhatTheReferenceDoes) {
+  test::Rng rng(14);
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  int met = 0;
+  for (int i = 0; i < 16; ++i) {
+    const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
+    const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
+    const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);
+    const RunResult r = run(g, {.compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
+    EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
+    for (const std::string& note : r.notes) met += note.starts_with("ranks meet");
+  }
+  EXPECT_GE(met, 8);
+}
+
+/// A step whose source has `text` replaced.
+RankStep with_fault(const RankStep& step, const std::string& text, const std::string& by) {
+  RankStep faulty = step;
+  const std::size_t at = faulty.program->source.find(text);
+  EXPECT_NE(at, std::string::npos) << text;
+  faulty.program->source.replace(at, text.size(), by);
+  return faulty;
+}
+
+/// Returns the first finding of some launches, each in another order; "the wrong bits" if a result is wrong; "" if all is well.
+std::string first_fault(const RankStep& step, const RankProgram& p, const toolchain::Cache& cache) {
+  test::Rng rng(3);
+  EmulatedMeeting meeting(step, p.graph.ranks, cache);
+  for (unsigned launch = 0; launch < 6; ++launch) {
+    std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
+    const EmulatedRun ran = meeting.run(memory, launch);
+    if (!ran.findings.empty()) return ran.findings[0].message;
+    collective_on_host(p.graph, p.graph.ops[0], expected);
+    for (int r = 0; r < p.graph.ranks; ++r)
+      if (memory[r][p.graph.outputs[0]] != expected[r][p.graph.outputs[0]]) return "the wrong bits";
+  }
+  return "";
+}
+
+TEST(Meeting, FaultsAreFound) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  const RankProgram p =
+      compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
+  const RankStep& step = p.steps.at(0);
+  EXPECT_EQ(first_fault(step, p, cache), "");
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"end_meeting(", "(void)sizeof("},                                  // nobody waits
+      {"publish<", "if (meeting_block != 0) publish<"},                   // one block does not publish
+      {"meeting.half(", "(meeting.rank == 1 ? 0 : 1) * meeting.half("},   // a rank uses one half of its window alone
+  };
+  for (const auto& [text, by] : faults) EXPECT_NE(first_fault(with_fault(step, text, by), p, cache), "") << by;
+}
+
+}  // namespace
+}  // namespace zellige::ranks
