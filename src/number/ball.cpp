@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "graph/dtype.hpp"
 #include "graph/error.hpp"
 #include "number/fraction.hpp"
 

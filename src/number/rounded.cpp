@@ -4,6 +4,7 @@
 #include <functional>
 #include <numbers>
 
+#include "graph/dtype.hpp"
 #include "number/fraction.hpp"
 
 namespace zellige::number {
