@@ -162,6 +162,18 @@ class VariantSearch {
     }
   }
 
+  /// Returns whether a part has one value of a size, and a part of the values of another one. What a value alone gives, it gives for
+  /// all of the other size's.
+  bool is_fixed_in_part(const std::vector<NamedSize>& sizes) const {
+    bool fixed = false, part = false;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const bool one = sizes[i].minimum() == sizes[i].greatest();
+      fixed = fixed || (one && sizes[i].greatest() > sizes_[i].minimum());
+      part = part || (!one && sizes[i].greatest() < sizes_[i].greatest());
+    }
+    return fixed && part;
+  }
+
   /// Compiles the parts, which are products of ranges of the sizes.
   void add_parts() {
     constexpr std::size_t most = 16;
@@ -181,6 +193,7 @@ class VariantSearch {
       std::vector<NamedSize> sizes;
       for (std::size_t i = 0, rest = box; i < of.size(); rest /= of[i].size(), ++i)
         sizes.push_back(of[i][rest % of[i].size()]);
+      if (is_fixed_in_part(sizes)) continue;
       if (std::optional<Part> part = compiled(sizes)) parts_.push_back(*std::move(part));
     }
   }
