@@ -14,6 +14,7 @@
 #include "selection/split_k.hpp"
 #include "selection/warpgroups.hpp"
 #include "target/instructions.hpp"
+#include "tile/at_sizes.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -73,7 +74,7 @@ class FormChoice {
         continue;
       if (ways_.size() > 1 && !in_question(way, grouped.program.grid.count(), best.has_value())) continue;
       kernel::Kernel ordered = grouped;
-      if (sized && divides) take_all_tiles(ordered.program);
+      if (sized && divides) tile::take_all_tiles(ordered.program);  // all blocks are resident at the same time
       selection::Tasks all = tasks;
       if (blocks == Blocks::pairs && !selection::share_by_pairs(ordered, all, target_)) continue;
       if (blocks == Blocks::split_k) {
@@ -109,14 +110,6 @@ class FormChoice {
     plan = std::move(*best);
     if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", selected));
     return true;
-  }
-
-  /// Makes the grid that of the largest sizes. Blocks beyond the end have tiles without elements; if all blocks are resident at the same
-  /// time, they take no time of the others.
-  static void take_all_tiles(tile::TileProgram& p) {
-    for (tile::Node& n : p.nodes)
-      for (tile::Cut& cut : n.view.cuts)
-        if (cut.size >= 0 && cut.axis >= 0) cut.all_tiles = cut.overhang = true;
   }
 
   /// Returns whether the number of tiles or of iterations is known at launch only: each block takes one tile then, or a part of one.
