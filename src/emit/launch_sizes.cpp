@@ -85,10 +85,18 @@ void set_sizes(Manifest& launch, const Manifest& of, std::span<const std::int64_
 
 Manifest at_sizes(const Manifest& m, std::span<const std::int64_t> values) {
   check_sizes(m, values);
-  Manifest launch = variant_at(m, values);
+  const Manifest& of = variant_at(m, values);
+  Manifest launch{.name = m.name,
+                  .target = of.target,
+                  .tensors = of.tensors,
+                  .kernels = of.kernels,
+                  .buffer_size = of.buffer_size,
+                  .tiling = of.tiling,
+                  .decomposed = of.decomposed,
+                  .artefacts = m.artefacts,
+                  .zellige = m.zellige,
+                  .nvrtc = m.nvrtc};
   set_sizes(launch, m, values);
-  launch.name = m.name;
-  launch.sizes.clear(), launch.relations.clear(), launch.sized.clear(), launch.variants.clear(), launch.range.clear();
   return launch;
 }
 

@@ -14,6 +14,7 @@
 #include "selection/split_k.hpp"
 #include "selection/warpgroups.hpp"
 #include "target/instructions.hpp"
+#include "tile/at_sizes.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -68,9 +69,12 @@ class FormChoice {
     std::string selected;
     for (const BlockAssignment& way : ways_) {
       const Blocks blocks = way.blocks;
-      if (has_sizes(grouped.program) && ways_.size() > 1 && blocks != Blocks::a_tile) continue;
+      const bool sized = has_sizes(grouped.program), divides = blocks == Blocks::split_k;
+      if (sized && ways_.size() > 1 && blocks != Blocks::a_tile && (!divides || grouped.program.has_sized_loop()))
+        continue;
       if (ways_.size() > 1 && !in_question(way, grouped.program.grid.count(), best.has_value())) continue;
       kernel::Kernel ordered = grouped;
+      if (sized && divides) tile::take_all_tiles(ordered.program);  // all blocks are resident at the same time
       selection::Tasks all = tasks;
       if (blocks == Blocks::pairs && !selection::share_by_pairs(ordered, all, target_)) continue;
       if (blocks == Blocks::split_k) {
@@ -108,7 +112,7 @@ class FormChoice {
     return true;
   }
 
-  /// Returns whether the number of tiles or of iterations is known at launch only: each block takes one tile then.
+  /// Returns whether the number of tiles or of iterations is known at launch only: each block takes one tile then, or a part of one.
   static bool has_sizes(const tile::TileProgram& p) {
     return std::ranges::any_of(p.nodes, [&](const tile::Node& n) {
       for (int d = 0; d < n.view.rank(); ++d)

@@ -15,11 +15,11 @@
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
 #include "run/sized.hpp"
-#include "run/variants.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
 #include "text/shown.hpp"
 #include "tiling/choose_tilings.hpp"
+#include "variants/variants.hpp"
 
 namespace zellige::run {
 namespace {
@@ -224,8 +224,8 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
                  const std::optional<toolchain::Cache>& cache) {
   kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
-  const int variants = !g.sizes || o.tune > 0 || o.plan.tiles == plan::TilingPolicy::fixed ? 1 : o.variants;
-  if (variants < 2) {
+  const int programs = !g.sizes || o.tune > 0 || o.plan.tiles == plan::TilingPolicy::fixed ? 1 : o.variants;
+  if (programs < 2) {
     PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
     return {std::move(s.program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
   }
@@ -236,7 +236,7 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
     s.plan_ms += of.plan_ms;
     return std::move(of.program);
   };
-  emit::EmittedProgram program = with_variants(std::move(s.program), g, target, variants, narrowed);
+  emit::EmittedProgram program = variants::with_variants(std::move(s.program), g, target, programs, narrowed);
   return {std::move(program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
 }
 

@@ -59,7 +59,7 @@ struct Compiled {
 };
 
 /// Returns the compiled program of a validated graph. If it has sizes that are known at launch, it is fused for their greatest
-/// values, and planned for all; it has variants for parts of the values (run/variants.hpp), unless its tilings are given or measured.
+/// values, and planned for all; it has variants for parts of the values (variants/variants.hpp), unless its tilings are given or measured.
 /// Expected times of kernels are taken from the cache, and new ones
 /// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.

@@ -1,5 +1,10 @@
 #include "tile/at_sizes.hpp"
 
+#include <algorithm>
+#include <iterator>
+
+#include "tile/size_expression.hpp"
+
 namespace zellige::tile {
 namespace {
 
@@ -35,6 +40,26 @@ void set_sizes(TilePrograms& p, const ValuesBySize& values) {
       if (const auto view = p.views.find(tensor); view != p.views.end()) view->second.shape[dim] = values[s];
     }
   p.sizes.clear(), p.strides.clear();
+}
+
+void take_all_tiles(TileProgram& p) {
+  for (Node& n : p.nodes)
+    for (Cut& cut : n.view.cuts)
+      if (cut.size >= 0 && cut.axis >= 0) cut.all_tiles = cut.overhang = true;
+}
+
+std::set<std::string> sizes_of_rows(const TilePrograms& p, std::int64_t elements) {
+  SizeList given;
+  std::ranges::copy_if(p.sizes, std::back_inserter(given), [](const Size& s) { return !s.computed; });
+  std::set<std::string> names;
+  for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
+    for (int d = 0; d < static_cast<int>(p.tensors[static_cast<std::size_t>(t)].strides.size()); ++d) {
+      const SymbolicNumber stride = p.stride(t, d);
+      if (stride.is_constant() || stride.divisor() % elements == 0) continue;
+      for (const int s : SizeExpression::of(stride, given).sizes())
+        names.insert(given[static_cast<std::size_t>(s)].name);
+    }
+  return names;
 }
 
 TilePrograms at_sizes(TilePrograms p, const ValuesBySize& given) {

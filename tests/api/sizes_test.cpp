@@ -2,6 +2,8 @@
 // launches that follow, and what is refused.
 #include <chrono>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "launch.hpp"
 
@@ -51,6 +53,58 @@ struct Sizes : Launch {
   }
   std::unique_ptr<zellige_program, void (*)(zellige_program*)> program{nullptr, zellige_program_free};
 };
+
+/// With a variant for up to 8 rows, in which P is 4: it has blocks of 2 rows.
+std::string with_variant() {
+  nlohmann::json whole = nlohmann::json::parse(sized), few = whole;
+  few.erase("version"), few.erase("relations");
+  few["name"] = "few";
+  few["range"] = {{{"name", "T"}, {"min", 1}, {"max", 8}, {"multiple", 1}},
+                  {{"name", "P"}, {"min", 4}, {"max", 4}, {"multiple", 1}}};
+  few["range"][1]["multiple"] = 2;
+  few["sizes"] = {{{"name", "T"}, {"min", 1}, {"max", 8}, {"multiple", 1}}};
+  few["buffer_size"] = 32768;
+  few["tensors"][1]["shape"][0] = "T+4", few["tensors"][1]["bytes"] = "32*(T+4)";
+  few["tensors"][2]["offset"] = 0;
+  few["kernels"][0]["grid"][0] = "ceil(T/2)";
+  few["kernels"][0]["arguments"][4]["number"] = "2*T+4";
+  for (nlohmann::json* of : {&whole, &few}) std::swap((*of)["tensors"][2], (*of)["tensors"][3]);  // callers' first
+  whole["variants"] = {few};
+  return whole.dump();
+}
+
+TEST_F(Sizes, ChooseTheVariant) {
+  const std::string cubin = compiled(), manifest = zellige::sealed(with_variant(), cubin, "sized");
+  zellige_program* made = nullptr;
+  ASSERT_EQ(zellige_program_load(manifest.c_str(), "sized.manifest.json", cubin.data(), cubin.size(), &made),
+            ZELLIGE_OK)
+      << zellige_last_error();
+  program.reset(made);
+  EXPECT_EQ(zellige_program_workspace(program.get()), 32768);
+  for (const auto& [t, p, few] :
+       {std::tuple{8, 4, true}, {9, 4, false}, {8, 2, false}, {1, 4, true}, {64, 16, false}}) {
+    gpu().launches.clear();
+    ASSERT_EQ(launch({t, p}), ZELLIGE_OK) << zellige_last_error();
+    ASSERT_EQ(gpu().launches.size(), 1U);
+    EXPECT_EQ(gpu().launches[0].grid, static_cast<unsigned>(few ? (t + 1) / 2 : (t + 3) / 4)) << t << " " << p;
+    const std::int64_t values[] = {t, p};
+    EXPECT_EQ(zellige_program_workspace_sizes(program.get(), values, 2), few ? 32768 : 256 * ((t + 1) / 2));
+  }
+}
+
+TEST_F(Sizes, RefuseAVariantForValuesWithoutAProof) {
+  const std::string cubin = compiled();
+  nlohmann::json wrong = nlohmann::json::parse(with_variant());
+  wrong["variants"][0]["range"][0]["max"] = 9;
+  try {
+    zellige::sealed(wrong.dump(), cubin, "sized");
+    FAIL() << "expected an error";
+  } catch (const std::exception& e) {
+    EXPECT_EQ(std::string(e.what()),
+              "program sized, variant 1: expected values of T from 1 to 8, for which its kernels are proved, found T "
+              "from 1 to 9");
+  }
+}
 
 TEST_F(Sizes, AreDescribed) {
   EXPECT_EQ(zellige_program_sizes(program.get()), 2);

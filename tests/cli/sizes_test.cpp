@@ -31,7 +31,7 @@ TEST_F(SizeOption, EveryValueRunsAndIsRight) {
 
 TEST_F(SizeOption, OneProgramIsForAllValues) {
   std::string kernel;
-  for (const auto& [t, p] : {std::pair{"T=3", "P=0"}, {"T=64", "P=100"}}) {
+  for (const auto& [t, p] : {std::pair{"T=20", "P=70"}, {"T=64", "P=100"}}) {
     const auto f =
         run({"run", cached, "--on", "emulator", "--size", t, "--size", p, "--json", path("r.json"), "--force"});
     EXPECT_EQ(f.status, 0) << f.output;

@@ -3,8 +3,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "../unfused.hpp"
+#include "emit/host_text.hpp"
 #include "emit/launch_sizes.hpp"
+#include "emit/variants.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "system/files.hpp"
@@ -41,6 +45,19 @@ int cuLaunchKernelEx(const Launch* l, void* f, void** arguments, void** extra) {
 }
 )";
 
+/// Returns the driver, which is compiled once and stays loaded: libraries that need it find it by its name.
+void* fake_cuda(const std::string& gcc) {
+  static const Folder folder;
+  static void* const driver = [&]() -> void* {
+    system::write_whole(folder / "fake.c", fake_driver);
+    const std::string library = (folder / "libcuda.so.1").string();
+    const system::Finished built = system::run_process(
+        {gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o", library, (folder / "fake.c").string()});
+    return built.status == 0 ? dlopen(library.c_str(), RTLD_NOW) : nullptr;
+  }();
+  return driver;
+}
+
 EmittedProgram products() {
   graph::Builder b("two");
   const graph::TensorHandle x = b.input("x", {256, 128}), v = b.input("v", {128, 64}), w = b.input("w", {64, 64});
@@ -52,17 +69,77 @@ EmittedProgram products() {
   return test::transpile(b.build(), target::find("sm_90a"), o);
 }
 
+/// The same product for 1 to 64 rows and for 128, as variants, in tiles of 64 rows or 16.
+EmittedProgram with_parts() {
+  const auto planned = [&](const char* name, std::int64_t rows, std::int64_t low) {
+    graph::Builder part(name);
+    const graph::TensorHandle px = part.input("x", {rows, 128}), pv = part.input("v", {128, 64}),
+                              pw = part.input("w", {64, 64});
+    part.output(matmul(matmul(px, pv), pw), "y");
+    plan::PlanOptions o{.blocks = {plan::Blocks::a_tile}};
+    for (int op = 0; op < 2; ++op)
+      o.tiling.push_back(
+          {.op = op,
+           .product = retile::MatmulTile{.m = rows > 64 ? 64 : 16, .n = rows > 64 ? 64 : 32, .k = 64, .threads = 128}});
+    if (low < rows) o.sizes = {{.name = "T", .low = low, .high = rows, .of = {{0, 0}}}};
+    EmittedProgram p = test::transpile(part.build(), target::find("sm_90a"), o);
+    if (name != std::string("two")) p.manifest.range = {{.name = "T", .low = low, .high = rows}};
+    return p;
+  };
+  return with_variants(planned("two", 256, 1), {planned("two_Tis128", 128, 128), planned("two_Tto64", 64, 1)});
+}
+
+TEST(SizedLibrary, LaunchesTheVariantOfTheSizes) {
+  const auto gcc = system::find_program("gcc");
+  if (!gcc) GTEST_SKIP() << "no gcc";
+  const Folder folder;
+  const toolchain::Cache cache{folder.path};
+  void* const driver = fake_cuda(*gcc);
+  ASSERT_TRUE(driver) << dlerror();
+  const EmittedProgram p = with_parts();
+  const Manifest& m = p.manifest;
+  EXPECT_NE(c_header(m).find("// It has 3 variants of its kernels, of which a launch runs one by its sizes."),
+            std::string::npos);
+  system::write_whole(folder / "two.so", toolchain::shared_object(m, "\177ELF", cache));
+  void* const library = dlopen((folder / "two.so").c_str(), RTLD_NOW);
+  ASSERT_TRUE(library) << dlerror();
+  using Run = const char* (*)(std::int64_t, const void*, const void*, const void*, void*, void*, void*);
+  const Run two = reinterpret_cast<Run>(dlsym(library, "run_two"));
+  const auto at = [](std::uintptr_t address) { return reinterpret_cast<void*>(address); };
+  auto* const written = static_cast<long long*>(dlsym(driver, "written"));
+  int& count = *static_cast<int*>(dlsym(driver, "count"));
+  std::set<std::string> names;
+  for (const std::int64_t n : {1, 16, 17, 64, 65, 127, 128, 129, 256}) {
+    count = 0;
+    ASSERT_STREQ(two(n, at(0x1000), at(0x2000), at(0x3000), at(0x4000), at(0x10000), nullptr), nullptr);
+    const std::int64_t sizes[] = {n};
+    const Manifest now = at_sizes(m, sizes);
+    EXPECT_EQ(now.name, "two");
+    names.insert(now.kernels[0].name);
+    ASSERT_EQ(count, 12 * static_cast<int>(now.kernels.size()));
+    for (std::size_t k = 0; k < now.kernels.size(); ++k) {
+      const KernelLaunch& l = now.kernels[k];
+      EXPECT_EQ(written[12 * k], l.grid.x) << n;
+      EXPECT_EQ(written[12 * k + 1], l.grid.y) << n;
+      for (std::size_t i = 0; i < 3; ++i) {
+        const TensorPlace& t = now.tensors[static_cast<std::size_t>(l.tensors[i])];
+        const std::int64_t callers = t.role == Role::output ? 0x4000 : 0x1000 * (t.position + 1);
+        EXPECT_EQ(written[12 * k + 3 + 3 * i], t.role == Role::intermediate ? 0x10000 + t.offset : callers) << n;
+      }
+    }
+  }
+  EXPECT_EQ(names.size(), 2U);  // kernels of 128 rows are those of all rows
+  EXPECT_STREQ(two(257, at(0x1000), at(0x2000), at(0x3000), at(0x4000), at(0x10000), nullptr),
+               "two: expected T from 1 to 256, found 257");
+  dlclose(library);
+}
+
 TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
   const auto gcc = system::find_program("gcc");
   if (!gcc) GTEST_SKIP() << "no gcc";
   const Folder folder;
   const toolchain::Cache cache{folder.path};
-  system::write_whole(folder / "fake.c", fake_driver);
-  const system::Finished built =
-      system::run_process({*gcc, "-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", "-o",
-                           (folder / "libcuda.so.1").string(), (folder / "fake.c").string()});
-  ASSERT_EQ(built.status, 0) << built.output;
-  void* const driver = dlopen((folder / "libcuda.so.1").c_str(), RTLD_NOW);
+  void* const driver = fake_cuda(*gcc);
   ASSERT_TRUE(driver) << dlerror();
 
   const EmittedProgram p = products();

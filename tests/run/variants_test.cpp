@@ -21,7 +21,6 @@
 #include "predict/predict.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
-#include "run/variants.hpp"
 
 namespace zellige::run {
 namespace {

@@ -6,23 +6,12 @@
 //
 // docs/how-to/leave-sizes-open.md says which parts there are.
 #pragma once
-#include <functional>
+#include "variants/parts.hpp"
 
-#include "emit/emit.hpp"
-#include "graph/sized_graph.hpp"
-#include "target/target.hpp"
-
-namespace zellige::run {
-
-/// Compiles a graph, which has fewer values of its sizes, through all passes.
-using CompileNarrowed = std::function<emit::EmittedProgram(graph::KernelGraph)>;
-
-/// Returns the values that end the parts of a size's range, in order, without its greatest one: the typical ones. If `more`, also 16 and
-/// twice, four times, ... each of them, up to half of the next one.
-std::vector<std::int64_t> ends_of(const graph::NamedSize&, bool more);
+namespace zellige::variants {
 
 /// Returns the program of a graph with sizes, with at most `maximum` programs in it. Parts for which there is no program have none.
 emit::EmittedProgram with_variants(emit::EmittedProgram whole, const graph::KernelGraph&, const target::Target&,
                                    int maximum, const CompileNarrowed&);
 
-}  // namespace zellige::run
+}  // namespace zellige::variants
