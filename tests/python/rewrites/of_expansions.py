@@ -76,23 +76,18 @@ def replaced(draw):
 
 
 def encoder(draw, masked=False):
-    heads, first, gelu = draw.choice([2, 4]), draw.chance(), draw.chance()  # of an odd number torch does not fuse the layer
+    heads, first, gelu = draw.number(1, 2), draw.chance(), draw.chance()
     width, dtype = 4 * heads, draw.choice([torch.float32, torch.bfloat16])
-    made = torch.nn.TransformerEncoderLayer(width, heads, 8, activation="gelu" if gelu else "relu", batch_first=True, norm_first=first).eval().requires_grad_(False).to(dtype)
-    for p in made.parameters():
-        p.data.copy_(draw.tensor(*p.shape, special=False))
-    module = _Masked(made) if masked else made
-    return module, (draw.tensor(draw.extent(), 3, width, dtype=dtype, special=False),)
+    shapes = [(3 * width, width), (3 * width,), (width, width), (width,), *[(width,)] * 4, (8, width), (8,), (width, 8), (width,)]
+    given = [draw.tensor(*s, dtype=dtype, special=False) for s in ((draw.extent(), 3, width), *shapes)]
+    if masked:
+        given.append(torch.ones(3, 3, dtype=torch.bool).triu(1))
 
+    def function(x, qkv, qkv_bias, out, out_bias, *w):
+        mask = (w[8], 0) if masked else ()
+        return torch._transformer_encoder_layer_fwd(x, width, heads, qkv, qkv_bias, out, out_bias, gelu, first, 1e-5, *w[:8], *mask)
 
-class _Masked(torch.nn.Module):
-    def __init__(self, layer):
-        super().__init__()
-        self.layer = layer
-        self.register_buffer("mask", torch.ones(3, 3, dtype=torch.bool).triu(1))
-
-    def forward(self, x):
-        return self.layer(x, src_mask=self.mask)
+    return function, given
 
 
 def recurrent(draw):
