@@ -94,9 +94,7 @@ inline double round_to_float(const Format& f, double x) {
 }
 
 /// Returns x rounded to a format: floating-point formats to nearest, integers toward zero.
-inline double round_to(const Format& f, double x) {
-  return f.integer_bits ? to_integer(f, x) : round_to_float(f, x);
-}
+inline double round_to(const Format& f, double x) { return f.integer_bits ? to_integer(f, x) : round_to_float(f, x); }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 /// Rounds `count` values to the dtype, in place.
 void round_to(DType dtype, double* values, std::int64_t count);

@@ -188,7 +188,7 @@ REASONS = {
     **dict.fromkeys((aten.fmod.Tensor, aten.remainder.Tensor), "the remainder of floating-point numbers needs the exact quotient, and PyTorch raises an error where an integer divisor is 0; "
                     "integers by a constant are taken"),
     **dict.fromkeys((aten.masked_scatter.default, aten.nonzero.default), _DATA),
-    aten._embedding_bag.default: "its bags end where an operand says; `embedding` and sums are taken",
+    aten._embedding_bag.default: "its bags end where an operand says; `embedding` and `sum` are taken",
     aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
     aten._pdist_forward.default: "its pairs are a triangle; `_cdist_forward` is taken",
     aten.col2im.default: "it adds overlapping windows",

@@ -116,7 +116,8 @@ ZELLIGE_ANYWHERE T rounded(int x) {
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
   if constexpr (!detail::is_float_register<T>)
-    return Saturate && detail::is_narrow<T> ? min(max(to_int(x), detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
+    return Saturate && detail::is_narrow<T> ? min(max(to_int(x), detail::least<T>), detail::most<T>)
+                                            : register_t<T>(rounded<T>(x));
   else
     return float(rounded<T>(Saturate ? clamp(x, -detail::greatest<T>, detail::greatest<T>) : x));
 }
@@ -125,7 +126,8 @@ ZELLIGE_ANYWHERE register_t<T> cast(int x) {
   if constexpr (detail::is_float_register<T>)
     return cast<T, Saturate>(static_cast<float>(x));
   else
-    return Saturate && detail::is_narrow<T> ? min(max(x, detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
+    return Saturate && detail::is_narrow<T> ? min(max(x, detail::least<T>), detail::most<T>)
+                                            : register_t<T>(rounded<T>(x));
 }
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(int64_t x) {

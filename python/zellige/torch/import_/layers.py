@@ -15,7 +15,7 @@ F = torch.nn.functional
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
 
-def _is_plain(mask, *tensors) -> bool:
+def _has_one_dtype(mask, *tensors) -> bool:
     """Returns true for tensors of one dtype of programs, without a mask: what a row of a mask alone gives is torch's own."""
     return mask is None and all(x is not None and x.dtype == tensors[0].dtype and x.dtype in _DTYPES and x.layout == torch.strided for x in tensors)
 
@@ -33,7 +33,7 @@ def _attention(query, key, value, width, heads, weight, bias):
 
 def _encoder_layer(x, width, heads, qkv_weight, qkv_bias, weight, bias, gelu, first, eps, scale_1, shift_1, scale_2, shift_2, into, into_bias,
                    out, out_bias, mask=None, mask_type=None):  # fmt: skip
-    if x.ndim != 3 or not _is_plain(mask, x, qkv_weight, qkv_bias, weight, bias, scale_1, shift_1, scale_2, shift_2, into, into_bias, out, out_bias):
+    if x.ndim != 3 or not _has_one_dtype(mask, x, qkv_weight, qkv_bias, weight, bias, scale_1, shift_1, scale_2, shift_2, into, into_bias, out, out_bias):
         return NotImplemented
     applied("layer of an encoder")
 
@@ -51,7 +51,7 @@ def _encoder_layer(x, width, heads, qkv_weight, qkv_bias, weight, bias, gelu, fi
 
 
 def _multi_head_attention(query, key, value, width, heads, qkv_weight, qkv_bias, weight, bias, mask=None, need_weights=True, average=True, mask_type=None):
-    if need_weights or query.ndim != 3 or not query.shape == key.shape == value.shape or not _is_plain(mask, query, key, value, qkv_weight, qkv_bias, weight, bias):
+    if need_weights or query.ndim != 3 or not query.shape == key.shape == value.shape or not _has_one_dtype(mask, query, key, value, qkv_weight, qkv_bias, weight, bias):
         return NotImplemented
     applied("attention of a layer")
     made = F.linear(_attention(query, key, value, width, heads, qkv_weight, qkv_bias), weight, bias)
