@@ -305,7 +305,8 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
     Condition inside;
     for (const auto& [d, extent] : item.zeros)
       inside.push_back({d == inner ? nest.at[d] + one_of(vector) : nest.at[d], extent});
-    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "float" ? "0.0f" : v.type + "(0)"), vector > 1, "", v.type};
+    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "float" ? "0.0f" : v.type + "(0)"), vector > 1,
+         "", v.type};
   }
   const std::string r = store_value(v, vector);
   std::optional<Index> limit;

@@ -64,7 +64,8 @@ std::string formula(const tile::Node& n, const std::vector<std::string>& in, gra
       fmt::format(fmt::runtime(text), all[0], all[1], all[2], fmt::arg("scalar", literal(n.scalar)),
                   fmt::arg("lo", literal(n.lo)), fmt::arg("hi", literal(n.hi)),
                   fmt::arg("dtype", type_name(n.to_dtype)), fmt::arg("saturate", n.saturate ? ", true" : ""));
-  if (from == graph::DType::int64 && n.op != graph::OpKind::cast) return fmt::format("int64_t({})", y);  // a comparison is an int
+  if (from == graph::DType::int64 && n.op != graph::OpKind::cast)
+    return fmt::format("int64_t({})", y);  // a comparison is an int
   const bool wraps = n.dtype == graph::DType::int8 && n.op != graph::OpKind::cast;
   return wraps ? fmt::format("int(int8_t({}))", y) : y;
 }

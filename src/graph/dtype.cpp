@@ -59,8 +59,8 @@ std::vector<DType> all_dtypes() {
 
 double cast_number(double x, const Attributes& a) {
   const Format f = format(a.dtype);
-  if (!a.saturate) return round_to(f, x);
-  return round_to(f, std::clamp(x, f.lowest, f.greatest));  // a NaN remains NaN
+  if (!a.saturate || f.integer_bits == 1) return round_to(f, x);  // any number is a bool
+  return round_to(f, std::clamp(x, f.lowest, f.greatest));        // a NaN remains NaN
 }
 
 double cast_integer(double x, const Attributes& a) {

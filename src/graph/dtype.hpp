@@ -6,6 +6,7 @@
 //   round_to(DType::int8, -1.5)     // -1: conversion to an integer truncates, as in PyTorch
 //   to_bits(DType::bf16, 1.0)       // 0x3f80
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -64,7 +65,7 @@ inline double wrapped(std::int64_t x, const Format& f) {
     case 16:
       return static_cast<std::int16_t>(x);
     case 64:
-      return static_cast<double>(x);
+      return std::min(static_cast<double>(x), f.greatest);  // 2^63 - 1 becomes no 2^63
     default:
       return static_cast<std::int32_t>(x);
   }

@@ -425,7 +425,8 @@ DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
 /// Returns whether an elementwise operator makes other numbers of integers, which may need more bits.
 static bool is_arithmetic(OpKind kind) {
   using enum OpKind;
-  return kind == add || kind == sub || kind == mul || kind == neg || kind == abs || kind == square || kind == mul_scalar;
+  return kind == add || kind == sub || kind == mul || kind == neg || kind == abs || kind == square ||
+         kind == mul_scalar;
 }
 
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {

@@ -53,12 +53,17 @@ TEST(Cast, ToIntegersOfWhatNoneHolds) {
   EXPECT_EQ(cast(DType::f32, NAN, DType::int32), 0);
   EXPECT_EQ(cast(DType::f32, 3e9, DType::int8), -1);  // the lower bits of 2147483647
   EXPECT_EQ(cast(DType::f32, NAN, DType::int8), 0);
+  EXPECT_EQ(cast(DType::f32, NAN, DType::boolean), 1);
+  EXPECT_EQ(cast(DType::f32, 0.25, DType::boolean), 1);
+  EXPECT_EQ(cast(DType::f32, -0.0, DType::boolean), 0);
+  EXPECT_EQ(cast(DType::f32, -1, DType::uint8), 255);
+  EXPECT_EQ(cast(DType::f32, 1e30, DType::int64), 0x1p63 - 1024);  // the greatest that a float64 holds
 }
 
 TEST(Cast, SaturatesWhereToldTo) {
   for (DType d : all_dtypes()) {
-    if (format(d).lowest >= 0) continue;
-    const double maximum = format(d).greatest, minimum = is_integer(d) ? -maximum - 1 : -maximum;
+    if (d == DType::boolean) continue;  // any number is one
+    const double maximum = format(d).greatest, minimum = format(d).lowest;
     for (double x : std::vector<double>{1e39, INFINITY}) {
       EXPECT_EQ(cast(DType::f32, x, d, true), maximum) << name(d);
       EXPECT_EQ(cast(DType::f32, -x, d, true), minimum) << name(d);
@@ -70,6 +75,10 @@ TEST(Cast, SaturatesWhereToldTo) {
     EXPECT_EQ(cast(DType::f32, 1.5, d, true), cast(DType::f32, 1.5, d));
   }
   EXPECT_EQ(cast(DType::int32, 200, DType::int8, true), 127);
+  EXPECT_EQ(cast(DType::int32, 300, DType::uint8, true), 255);
+  EXPECT_EQ(cast(DType::int32, -7, DType::uint8, true), 0);
+  EXPECT_EQ(cast(DType::int64, 0x1p40 + 5, DType::int32), 5);  // the lower bits
+  EXPECT_EQ(cast(DType::int64, 0x1p40 + 5, DType::int32, true), 2147483647);
   EXPECT_EQ(cast(DType::int32, -129, DType::int8, true), -128);
   EXPECT_EQ(cast(DType::int32, 1 << 20, DType::e4m3, true), 448);
 }

@@ -87,5 +87,15 @@ TEST(Float16, KeepsTheSignOfZero) {
   EXPECT_EQ(to_bits(DType::f16, -0.0), 0x8000u);
 }
 
+TEST(Integers, EachOfTheirNumbersComesBack) {
+  for (DType d : {DType::int8, DType::uint8, DType::int16})
+    for (double x = format(d).lowest; x <= format(d).greatest; ++x)
+      ASSERT_EQ(from_bits(d, to_bits(d, x)), x) << name(d);
+  for (double x : {0.0, 1.0, -1.0, 0x1p31, -0x1p40 - 1, 0x1p53, -0x1p63, 0x1p63 - 1024})
+    EXPECT_EQ(from_bits(DType::int64, to_bits(DType::int64, x)), x);
+  EXPECT_EQ(to_bits(DType::boolean, 7), 1u);
+  EXPECT_EQ(to_bits(DType::int16, -2), 0xfffeu);
+}
+
 }  // namespace
 }  // namespace zellige::graph

@@ -62,7 +62,6 @@ CALLS = {
     aten._embedding_bag.default: (X, _n(5) % 4, torch.tensor([0, 2])),
     aten._fft_c2r.default: (torch.complex(X, Y), [1], 2, 10),
     aten._fft_r2c.default: (X, [1], 0, True),
-    aten._local_scalar_dense.default: (torch.tensor(3),),
     aten._log_softmax.default: (X, 1, False),
     aten._native_batch_norm_legit.default: (IMAGE, None, None, torch.zeros(2), torch.ones(2), False, 0.1, 1e-5),
     aten._native_batch_norm_legit.no_stats: (IMAGE, None, None, True, 0.1, 1e-5),
@@ -188,8 +187,8 @@ REASONS = {
     **dict.fromkeys((aten.bitwise_or.Scalar, aten.bitwise_xor.Scalar), "programs have no operator on the bits of numbers; bools, low bits and shifts are taken"),
     **dict.fromkeys((aten.fmod.Tensor, aten.remainder.Tensor), "the remainder of floating-point numbers needs the exact quotient, and PyTorch raises an error where an integer divisor is 0; "
                     "integers by a constant are taken"),
-    **dict.fromkeys((aten.masked_scatter.default, aten.nonzero.default, aten._local_scalar_dense.default), _DATA),
-    aten._embedding_bag.default: "its bags end where an operand says; `embedding` and sums are taken",
+    **dict.fromkeys((aten.masked_scatter.default, aten.nonzero.default), _DATA),
+    aten._embedding_bag.default: "its bags end where an operand says; `embedding` and `sum` are taken",
     aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
     aten._pdist_forward.default: "its pairs are a triangle; `_cdist_forward` is taken",
     aten.col2im.default: "it adds overlapping windows",
@@ -198,6 +197,7 @@ REASONS = {
 }  # fmt: skip
 # Operators of training, of sizes, and of random numbers: why they are torch's, or nobody's.
 NOT_TRIED = {
+    aten._local_scalar_dense.default: "makes a number of the host",
     **{getattr(aten, n).default: "belongs to training" for n in dir(aten) if n.endswith("_backward")},
     **{getattr(getattr(aten, n), o): "is a number, which guards fix" for n in ("sym_numel", "sym_size", "sym_storage_offset", "sym_stride") for o in ("default", "int")
        if hasattr(getattr(aten, n), o)},

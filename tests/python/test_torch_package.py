@@ -14,7 +14,7 @@ PACKAGE = ROOT / "python/zellige/torch"
 PAGE = ROOT / "docs/explanation/torch-backend.md"
 TABLE = re.compile(r"(?<=<!-- rewrites -->\n).*?(?=<!-- end -->)", re.S)
 # of the folders and of the files beside them, which a module imports only from its own row and those before it
-ROWS = [("words", "report", "applications"), ("import_",), ("measure",), ("rewrites",), ("execute",), ("partition",), ("cache",), ("options", "compilation", "backend"), ("tensors",)]
+ROWS = [("words", "report", "applications"), ("import_",), ("measure",), ("rewrites",), ("execute",), ("partition",), ("cache",), ("options", "compilation", "backend", "explaining"), ("tensors",)]
 
 
 def modules():

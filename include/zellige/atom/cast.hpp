@@ -58,8 +58,9 @@ template <class T>
 inline constexpr int most = -1 - least<T>;
 template <>
 inline constexpr int most<uint8_t> = 255;
-template <>
-inline constexpr int most<bool> = 1;
+/// Whether T is an integer type narrower than int, other than bool, of which any number is a value.
+template <class T>
+inline constexpr bool is_narrow = sizeof(T) < 4 && !is_same_v<T, bool>;
 template <class T>
 inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
@@ -115,7 +116,8 @@ ZELLIGE_ANYWHERE T rounded(int x) {
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
   if constexpr (!detail::is_float_register<T>)
-    return Saturate && sizeof(T) < 4 ? min(max(to_int(x), detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
+    return Saturate && detail::is_narrow<T> ? min(max(to_int(x), detail::least<T>), detail::most<T>)
+                                            : register_t<T>(rounded<T>(x));
   else
     return float(rounded<T>(Saturate ? clamp(x, -detail::greatest<T>, detail::greatest<T>) : x));
 }
@@ -124,13 +126,14 @@ ZELLIGE_ANYWHERE register_t<T> cast(int x) {
   if constexpr (detail::is_float_register<T>)
     return cast<T, Saturate>(static_cast<float>(x));
   else
-    return Saturate && sizeof(T) < 4 ? min(max(x, detail::least<T>), detail::most<T>) : register_t<T>(rounded<T>(x));
+    return Saturate && detail::is_narrow<T> ? min(max(x, detail::least<T>), detail::most<T>)
+                                            : register_t<T>(rounded<T>(x));
 }
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(int64_t x) {
   if constexpr (detail::is_float_register<T>)
     return cast<T, Saturate>(static_cast<float>(x));
-  else if constexpr (Saturate && sizeof(T) < 8)
+  else if constexpr (Saturate && sizeof(T) < 8 && !is_same_v<T, bool>)
     return cast<T, true>(static_cast<int>(min(max(x, int64_t(-2147483647 - 1)), int64_t(2147483647))));
   else
     return register_t<T>(rounded<T>(x));

@@ -21,6 +21,9 @@ from .rewrites.rule import Level, Work, apply, settle
 from .rewrites.table import row, rows
 
 
+MOST_EMULATED = 2.0  # seconds of a call that the emulator may take where nobody has asked for it
+
+
 def rewritten(module, captured=False) -> tuple:
     """Applies the rewrites of the table to a traced graph, in place. `captured`: calls are to be replayed from CUDA
     graphs. Returns (names of the nodes of constants, the cost that is saved)."""
@@ -51,6 +54,9 @@ def partitioned(module, constants, report, options, saved, captured):
     supported = Supported(report, device_of(module.graph))
     parts = convex.parts(module.graph, supported)
     report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and not is_nothing(n) for n in module.graph.nodes)
+    if why := _too_slow(module.graph, supported, options):
+        report.left["the graph"], report.kept = why, False
+        return direct.function_of(module)
     cheaper = options.take == "cheaper" or (options.take is None and supported.device.type == "cuda")
     for choice in attention_kernels.choose(module.graph, captured):
         saved += choice.saves()
@@ -64,6 +70,16 @@ def partitioned(module, constants, report, options, saved, captured):
         why = "expected a new value that one part computes in the argument's memory, found one that torch copies there"
         report.left[str(taking.UPDATE)] = words.sentence(node.args[1], why)
     return direct.function_of(module)
+
+
+def _too_slow(graph, supported, options):
+    """Returns why a graph on the CPU stays torch's, if nobody has asked for the emulator; None if its programs are emulated."""
+    if supported.device.type == "cuda" or options.take is not None:
+        return None
+    seconds = estimates.emulated(n for n in graph.nodes if n.op == "call_function" and supported(n))
+    if seconds <= MOST_EMULATED:
+        return None
+    return f"on the CPU its programs run on the emulator, which is expected to take {seconds:.0f} s per call; options={{'take': 'all'}} asks for that"
 
 
 class Compilation:

@@ -17,6 +17,10 @@ def in_float64(holds):
     return broken
 
 
+def traced_recurrence():
+    return torch._dynamo.config.patch(allow_rnn=True)
+
+
 def nothing(draw, rows=0):
     columns = draw.extent()
     function = draw.choice([lambda x: torch.relu(x), lambda x: x.sum(0) + 1, lambda x: x.flip(1) * 2, lambda x: x.mean(0)])
@@ -71,7 +75,39 @@ def replaced(draw):
     return function, (draw.tensor(rows, columns, special=False), draw.integers(count, columns, low=0, high=rows), draw.tensor(count, columns, special=False))
 
 
+def encoder(draw, masked=False):
+    heads, first, gelu = draw.number(1, 2), draw.chance(), draw.chance()
+    width, dtype = 4 * heads, draw.choice([torch.float32, torch.bfloat16])
+    shapes = [(3 * width, width), (3 * width,), (width, width), (width,), *[(width,)] * 4, (8, width), (8,), (width, 8), (width,)]
+    given = [draw.tensor(*s, dtype=dtype, special=False) for s in ((draw.extent(), 3, width), *shapes)]
+    if masked:
+        given.append(torch.ones(3, 3, dtype=torch.bool).triu(1))
+
+    def function(x, qkv, qkv_bias, out, out_bias, *w):
+        mask = (w[8], 0) if masked else ()
+        return torch._transformer_encoder_layer_fwd(x, width, heads, qkv, qkv_bias, out, out_bias, gelu, first, 1e-5, *w[:8], *mask)
+
+    return function, given
+
+
+def recurrent(draw):
+    size, hidden, steps = draw.shape(3)
+    made = torch.nn.LSTM(size, hidden, draw.number(1, 2), bias=draw.chance()).eval()
+    return made, (draw.tensor(steps, draw.extent(), size, dtype=torch.float32, special=False),)
+
+
+def attention(draw, weights=False):
+    heads, dtype = draw.number(1, 2), draw.choice([torch.float32, torch.bfloat16])
+    width = 4 * heads
+    shapes = (draw.extent(), 3, width), (3 * width, width), (3 * width,), (width, width), (width,)
+    given = [draw.tensor(*s, dtype=dtype, special=False) for s in shapes]
+    return lambda x, *w: torch._native_multi_head_attention(x, x, x, width, heads, *w, need_weights=weights)[0], given
+
+
 REWRITES = [
+    Rewrite("cells of an LSTM", recurrent, in_float64(lambda draw: (torch.nn.Linear(3, 3).double(), (draw.tensor(3, 3),))), around=traced_recurrence, steps=16),
+    Rewrite("layer of an encoder", encoder, lambda draw: encoder(draw, True), steps=64),
+    Rewrite("attention of a layer", attention, lambda draw: attention(draw, True), steps=16),
     Rewrite("operator without elements", nothing, lambda draw: nothing(draw, 2)),
     Rewrite("tensor of one number", one_number, lambda draw: one_number(draw, False), exact=True),
     Rewrite("padding by concatenation", padded, in_float64(padded), exact=True),

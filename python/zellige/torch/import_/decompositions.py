@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ... import dtypes
 from .. import applications
 from ..applications import applied
-from . import custom, declared, operators
+from . import custom, declared, layers, operators
 from .kinds import tensors
 from .scalars import overflows
 
@@ -142,7 +142,7 @@ def _decompositions() -> dict:
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in declared.MADE and getattr(op, "overloadpacket", None) not in _BY_CHECKED_INDEX and (op not in operators.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
-    return {op: _unless_refused(op, f if op in operators.OPERATORS else _where_known(op, f, table, known)) for op, f in table.items()} | _IN_SOME_CASES
+    return {op: _unless_refused(op, f if op in operators.OPERATORS else _where_known(op, f, table, known)) for op, f in table.items()} | _IN_SOME_CASES | layers.DECOMPOSITIONS
 
 
 def _where_known(op, function, table, known):

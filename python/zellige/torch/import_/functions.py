@@ -71,26 +71,26 @@ _ERF = (7.853860973e-05, -0.000801019351, 0.005188327673, -0.02685381193, 0.1128
 def _atan(x):
     a = op.abs(x)
     far, near = op.gt(a, math.tan(3 * math.pi / 8)), op.gt(a, math.tan(math.pi / 8))
-    turned = op.where(far, op.div(-1, a), op.where(near, op.div(op.sub(a, 1), op.add(a, 1)), a))
+    reduced = op.where(far, op.div(-1, a), op.where(near, op.div(op.sub(a, 1), op.add(a, 1)), a))
     angle = op.add(op.mul(far, math.pi / 4), op.mul(near, math.pi / 4))
-    return _signed(x, op.add(angle, op.mul(turned, _polynomial(op.square(turned), _ATAN))))
+    return _signed(x, op.add(angle, op.mul(reduced, _polynomial(op.square(reduced), _ATAN))))
 
 
 def _asin_of(a):
     """Returns (the arcsine of the smaller one of a and sqrt((1 - a) / 2), for a of 0 to 1; whether that is the latter)."""
-    turned = op.gt(a, 0.5)
-    y = op.where(turned, op.sqrt(op.mul(op.sub(1, a), 0.5)), a)
-    return op.mul(y, _polynomial(op.square(y), _ASIN)), turned
+    reduced = op.gt(a, 0.5)
+    y = op.where(reduced, op.sqrt(op.mul(op.sub(1, a), 0.5)), a)
+    return op.mul(y, _polynomial(op.square(y), _ASIN)), reduced
 
 
 def _asin(x):
-    made, turned = _asin_of(op.abs(x))
-    return _signed(x, op.where(turned, op.sub(math.pi / 2, op.mul(made, 2)), made))
+    made, reduced = _asin_of(op.abs(x))
+    return _signed(x, op.where(reduced, op.sub(math.pi / 2, op.mul(made, 2)), made))
 
 
 def _acos(x):
-    made, turned = _asin_of(op.abs(x))
-    acute = op.where(turned, op.mul(made, 2), op.sub(math.pi / 2, made))
+    made, reduced = _asin_of(op.abs(x))
+    acute = op.where(reduced, op.mul(made, 2), op.sub(math.pi / 2, made))
     return op.where(op.lt(x, 0), op.sub(math.pi, acute), acute)
 
 

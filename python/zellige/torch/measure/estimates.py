@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from ..import_ import custom
-from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors
+from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors, value_of
 from ..import_.products import allows_tf32
 from ..import_.views import VIEWS
 from .cost import Cost
@@ -52,6 +52,9 @@ SIMPLE, ALONG, NORM = Kind(1.4, BYTES, 7.0), Kind(2.3, 3.0e6, 8.0), Kind(2.8, 1.
 LOGSUMEXP = Kind(2 * ALONG.kernel + 7 * SIMPLE.kernel, 1 / (2 / ALONG.bytes + 4 / BYTES), ALONG.host + 8 * 4.0)
 # TRANSPOSED: copies that change the contiguous dimension
 CAST, TRANSPOSED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)
+# of the emulator: floating-point operations per second of products in float32 and in 16 bits; seconds per element, and per element of
+# a line that is reduced
+EMULATED_PRODUCTS, EMULATED_ELEMENT, EMULATED_LINE = (150e6, 300e6), 6e-8, 3e-7
 HEAVY = {"product": 11.5, "attention": 15.5}  # microseconds of the host
 KINDS = {
     aten.native_layer_norm.default: NORM,
@@ -79,6 +82,22 @@ def of_part(part, tensors: int) -> Cost:
 def of_copy(value) -> Cost:
     """Returns the estimated cost of a copy of a tensor in its own order."""
     return Cost(SIMPLE.kernel + 2 * bytes_of(value) / SIMPLE.bytes, SIMPLE.host)
+
+
+def emulated(nodes) -> float:
+    """Returns the seconds that the emulator is expected to take for a graph's operators, on one core of 2020 or later."""
+    return sum(_emulated(n) for n in nodes if n.op == "call_function" and n.target is not operator.getitem and n.target not in VIEWS)
+
+
+def _emulated(node) -> float:
+    made = tensors(node.meta.get("val"))
+    elements = sum(t.numel() for t in made if all(isinstance(n, int) for n in t.shape))
+    read = sum(v.numel() for v in map(value_of, node.all_input_nodes) if isinstance(v, torch.Tensor) and all(isinstance(n, int) for n in v.shape))
+    if node.target in PRODUCTS:
+        return 2 * elements * _operands(node)[-1].shape[-2] / EMULATED_PRODUCTS[made[0].dtype in (torch.float16, torch.bfloat16)]
+    if node.target is custom.ATTENTION:
+        return 4 * elements * _operands(node)[1].shape[-2] / EMULATED_PRODUCTS[True]
+    return max(elements, read) * (EMULATED_LINE if node.target in (*SOFTMAXES, *REDUCTIONS) or node.target in KINDS else EMULATED_ELEMENT)
 
 
 def heavy(node) -> bool:

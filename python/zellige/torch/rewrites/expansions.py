@@ -1,9 +1,9 @@
-"""Replaces operators that Zellige lacks by several that it has: movements of elements, places of extremes, running sums, and
+"""Replaces operators that Zellige lacks by several that it has: movements of elements, places of extremes, prefix sums, and
 elements that are selected or replaced by numbers.
 
     flip(x, [0])         x.reshape(-1)[numbers], where numbers are a constant: the same flip of 0, 1, 2, ...
     argmax(x, d)         n - 1 - amax(where(x == amax(x, d), n - 1 - position, -1), d)
-    cumsum(x, d)         sums under a triangle, of blocks of 64 elements and then of their totals
+    cumsum(x, d)         accumulated under a triangle, of blocks of 64 elements and then of their totals
     gather(x, d, at)     x.reshape(-1)[position + stride at], after torch's kernel has checked the numbers
     scatter_add(x, ...)  x + sum(where(at == position, src, 0)), over the numbers of each row
 """
@@ -140,7 +140,7 @@ def running_sum(work, node) -> bool:
 
 
 def _running(x, before):
-    """Returns the running sums along the last dimension; `before`: without each element itself."""
+    """Returns the prefix sum along the last dimension; `before`: without each element itself."""
     n = x.shape[-1]
     if n > BLOCK:
         blocks = -(-n // BLOCK)
