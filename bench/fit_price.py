@@ -83,12 +83,13 @@ def settle(c, k, missed=1):
     slowest, total = max(parts), sum(parts)
     resident = min(busiest, k["blocks_each"])
     narrow = c["rest_narrow"] / resident if k["matmuls"] and k["narrow_copies"] and not k["warp_specialized"] else 0
-    exposed = (c[rest] + narrow) + (1 - c[rest] - narrow) / max(1.0, k["trips"] * resident)
+    exposed = (c[rest] + narrow) + (1 - c[rest] - narrow) / max(1.0, k["trips"] * resident + c["overlap"])
     ends = waves * (k["trips"] * c["chain_iteration"] if k["chained"] else k["tiles"] * (c["tile"] + c["tile_value"] * k["values"]))
     exchange = c["exchange"] + k["exchanged_bytes"] / c["exchange_cycle"] if k["exchanged_bytes"] else c["cluster"] if k["multicasts"] else 0
     power = c["power"] * l2_alone if k["tiles"] > 0 else 0
     begins = busiest * c["block"]
-    return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (begins + ends + exchange) * cycle
+    work = (slowest + exposed * (total - slowest)) * (c["spilled"] if k["spills"] else 1)
+    return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + work + power + (begins + ends + exchange) * cycle
 
 
 def predicted(c, f):

@@ -223,8 +223,8 @@ class Tilings {
         continue;
       }
       grid.emplace_back(blocks, c);
-      // A warpgroup multiplies a multiple of 8 columns; 70 are padded to the tile's 80.
-      const bool is_uneven = t.m % 64 == 0 && tile == mn.second && c.largest % 8 != 0;
+      // A warpgroup multiplies a multiple of 8 columns; 70 are padded to a tile's 80.
+      const bool is_uneven = t.m % 64 == 0 && tile == mn.second && c.largest % 8 != 0 && tile < c.largest + 16;
       if ((blocks > 1 || t.swap_ab || is_uneven) && blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
     }
     if (const std::int64_t n = of_.loop_extent(); n > t.k && n % t.k != 0 && of_.split_axis < 0)

@@ -35,6 +35,7 @@ struct KernelCost {
   double values = 0;  // its accumulators per thread and tile
   // Per block, if blocks of a cluster add up their parts of K: bytes that it receives from the others.
   double exchanged_bytes = 0;
+  bool spills = false;      // threads need more registers than there are
   bool multicasts = false;  // blocks of a cluster load parts of a tile for each other
 
   // Set by time_of().

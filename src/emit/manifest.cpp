@@ -37,6 +37,7 @@ Json cost_json(const cost::KernelCost& k) {
           {"narrow_copies", k.narrow_copies},
           {"anywhere", k.anywhere},
           {"requests", k.requests},
+          {"spills", k.spills},
           {"multicasts", k.multicasts},
           {"l2_bytes", k.l2_bytes},
           {"served_bytes", k.served_bytes},

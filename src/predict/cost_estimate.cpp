@@ -386,6 +386,7 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.matmuls = static_cast<int>(std::ranges::count(p.nodes, tile::NodeKind::matmul, &tile::Node::kind));
   k.chained = kernel::find_work(of.kernel, [](const kernel::Work& w) { return w.matmul.chained(); });
   k.stalls = k.warp_specialized && !k.chained;
+  k.spills = !k.warp_specialized && k.matmuls > 0 && of.kernel.registers >= of.target.registers_per_thread;
   k.multicasts = of.kernel.cluster > 1 && !of.kernel.split_k;
   k.blocks_each = kernel::blocks_together(of.kernel, of.target, static_cast<std::int64_t>(of.threads));
   count_memory(of, made_here, k);
@@ -407,6 +408,7 @@ void join(cost::KernelCost& k, const cost::KernelCost& other) {
     k.*mean = (k.*mean * k.launched + other.*mean * other.launched) / all;
   for (double Cost::*longest : {&Cost::trip_count, &Cost::chain, &Cost::barriers, &Cost::rounds})
     k.*longest = std::max(k.*longest, other.*longest);
+  k.spills = k.spills || other.spills;
   k.in_flight = std::min(k.in_flight, other.in_flight);
   k.blocks_each = std::min(k.blocks_each, other.blocks_each);
   k.launched = all;

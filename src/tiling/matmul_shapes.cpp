@@ -42,15 +42,17 @@ class Legal {
   }
 
  private:
-  /// Adds a tile unless it is an earlier one once both are cut to the matrix. With A and B swapped, N is not cut.
-  void add(const MatmulTile& t) {
+  /// Adds a tile unless it is an earlier one once both are cut to the matrix, whose columns are padded to a multiple of `columns`.
+  /// With A and B swapped, N is not cut.
+  void add(const MatmulTile& t, std::int64_t columns = 1) {
     if (size_.dtype == graph::DType::f32) {
       // Short unaligned rows are narrow accesses to more sectors. With a short K most threads that share it would have none.
       if (t.k < 32 && t.m * t.n < 128 * 128 && !size_.lines) return;
       if (t.k >= 4 * size_.k && t.k > 32) return;
     }
     const std::int64_t m = t.swap_ab ? size_.n : size_.m;
-    const MatmulTile cut{std::min(t.m, m), t.swap_ab ? t.n : std::min(t.n, size_.n), std::min(t.k, size_.k), t.threads,
+    const std::int64_t n = tile::ceil_div(size_.n, columns) * columns;
+    const MatmulTile cut{std::min(t.m, m), t.swap_ab ? t.n : std::min(t.n, n), std::min(t.k, size_.k), t.threads,
                          t.swap_ab};
     if (seen_.insert({cut.m, cut.n, cut.k, cut.threads, cut.swap_ab}).second) found_.push_back(t);
   }
@@ -83,7 +85,7 @@ class Legal {
       const int threads = m == rows ? 128 : 256;
       if (m * n / threads <= accumulators &&
           target::find_warpgroup_mma(target_, type_, type_, graph::name(graph::DType::f32), static_cast<int>(n)))
-        add({m, n, k, threads, swap_ab});
+        add({m, n, k, threads, swap_ab}, step);
     };
     for (const std::int64_t m : {rows, 2 * rows})
       for (std::int64_t n = step; n <= maximum; n += step)
