@@ -24,7 +24,7 @@ class Fit:
     def __init__(self, symbols, points, dims=()):
         self.symbols, self._points, self.dims = symbols, points, list(dims)
         powers = [p for p in itertools.product(range(_POWER + 1), repeat=len(symbols)) if sum(p) <= _DEGREE]
-        self._products = sorted(powers, key=lambda p: (sum(p) == 0, sum(p)))
+        self._products = sorted(powers, key=lambda p: (sum(p) == 0, sum(p), [-power for power in p]))
         self._values = {p: [self._product(p, point) for point in points] for p in powers}
         self.points = [{d.name: int(point[s]) for d, s in zip(self.dims, symbols)} for point in points]
 

@@ -217,7 +217,8 @@ def _points(env, hints, ranges, count) -> list:
         near = [n for n in (*range(start, min(high, start + 997) + 1), *range(start - 1, max(low, start - 500, 0) - 1, -1))]
         # primes and their doubles, so that some are odd and some even
         prime = sorted(near, key=lambda n: n < _START or not sympy.isprime(n if n % 2 else n // 2))
-        lists[s] = [n for n in prime if holds({s: sympy.Integer(n)}, own)]
+        kinds = [[n for n in prime if n % 2 == odd and holds({s: sympy.Integer(n)}, own)] for odd in (1, 0)]
+        lists[s] = [n for pair in itertools.zip_longest(*kinds) for n in pair if n is not None]
     found, used = [], set()
     for values in _assignments(lists, ranges) if all(lists.values()) else ():
         point = {s: sympy.Integer(n) for s, n in values.items()}
@@ -234,7 +235,7 @@ def _points(env, hints, ranges, count) -> list:
 def _assignments(lists, ranges):
     """Yields values of the symbols: first those of `lists` in turn, then such that one is a multiple of another, for guards that ask for
     that."""
-    in_turn = [{s: of[(at * len(lists) + i) % len(of)] for i, (s, of) in enumerate(lists.items())} for at in range(_TRIES)]
+    in_turn = [{s: of[(at + 5 * i) % len(of)] for i, (s, of) in enumerate(lists.items())} for at in range(_TRIES)]
     yield from in_turn
     for values in in_turn[: _TRIES // 32]:
         for s, t in itertools.permutations(values, 2):
