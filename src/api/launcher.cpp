@@ -182,8 +182,8 @@ std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t cap
   return address;
 }
 
-void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given, void* stream,
-                      bool live) {
+void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
+                      void* stream, bool live) {
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
