@@ -217,7 +217,7 @@ def test_what_differs_with_a_size_is_torchs(backend):
     assert report.parts and any("expected scalar to be the same for all sizes" in why for why in report.left.values()), str(report)
 
 
-def test_guards_of_the_function_stay(backend):
+def test_guards_of_the_function_hold(backend):
     """The branches of a function have graphs of their own."""
 
     def function(x):

@@ -44,17 +44,17 @@ def guards() -> tuple:
 
 def alone(function, dynamic=()):
     """Returns a function of a graph's inputs that calls `function`, which takes them, or a list of them. `dynamic`: as of `dynamic_in`."""
-    boxed = getattr(function, "_boxed_call", False)
+    takes_list = getattr(function, "_boxed_call", False)
     if dynamic:
 
         def marking(*given):
-            made = function(list(given)) if boxed else function(*given)
+            made = function(list(given)) if takes_list else function(*given)
             for i, dims in dynamic:
                 made[i]._dynamo_weak_dynamic_indices = {*dims}
             return made
 
         return marking
-    return (lambda *given: function(list(given))) if boxed else function
+    return (lambda *given: function(list(given))) if takes_list else function
 
 
 def dynamic_in(metadata) -> list:
