@@ -5,6 +5,7 @@ import ctypes
 import functools
 import json
 import os
+import sys
 import sysconfig
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
 
@@ -142,6 +143,8 @@ _SIGNATURES = {
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
 _API_VERSION = 8
+# distance from a tuple's address to its objects' addresses in CPython; 0 elsewhere
+_TUPLES = tuple.__basicsize__ if sys.implementation.name == "cpython" else 0
 _library = None
 
 
@@ -381,9 +384,14 @@ class Program:
         """Runs the program on a framework's array objects, through the framework's table of C functions
         (`exchange`). Keeps the interpreter lock during the call, and is therefore only for kernel launches."""
         if self._objects is None:  # looked up once, so that a call takes little time
-            self._objects = *self.objects(), ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
-        run, handle, ins, outs = self._objects
-        status = run(handle, exchange, ins(*inputs), len(inputs), outs(*outputs), len(outputs), stream)
+            self._objects = self.objects()
+        run, handle = self._objects
+        inputs, outputs = tuple(inputs), tuple(outputs)
+        if _TUPLES:
+            ins, outs = id(inputs) + _TUPLES, id(outputs) + _TUPLES
+        else:
+            ins, outs = ((ctypes.py_object * len(objects))(*objects) for objects in (inputs, outputs))
+        status = run(handle, exchange, ins, len(inputs), outs, len(outputs), stream)
         if status:
             checked(status)
 

@@ -184,14 +184,36 @@ def padding_of(info):
     return line, tuple(n + room * (d == line) for d, n in enumerate(info.shape))
 
 
+def _allocation(info) -> tuple:
+    """Returns (the dimension in which lines have padding or None, the shape with padding, the dtype of torch) of an output, which
+    keeps them: they are asked for in each call."""
+    kept = info.__dict__.get("_allocation")
+    if kept is None:
+        kept = info.__dict__["_allocation"] = (*padding_of(info), dtypes.torch_dtype(info.dtype))
+    return kept
+
+
+def is_negated(arrays) -> bool:
+    """Returns true if one of torch's tensors is lazily negated, so that its memory has not its elements."""
+    return True in [x.is_neg() for x in arrays if hasattr(x, "is_neg")]
+
+
 def empty_strided(info, strides, device):
     """Returns a new, uninitialised torch tensor with the dtype and shape of an output, and the padding that the program
     may write after it."""
     import torch
 
-    line, shape = padding_of(info)
-    made = torch.empty_strided(shape, strides, dtype=dtypes.torch_dtype(info.dtype), device=device)
+    line, shape, dtype = _allocation(info)
+    made = torch.empty_strided(shape, strides, dtype=dtype, device=device)
     return made if line is None else made.narrow(line, 0, info.shape[line])
+
+
+def new_outputs(like, outputs) -> list:
+    """Returns `empty_like` of each of a program's outputs."""
+    if hasattr(like, "new_empty_strided"):
+        device = like.device
+        return [empty_strided(o, o.strides, device) for o in outputs]
+    return [empty_like(like, o) for o in outputs]
 
 
 def empty_like(like, info):

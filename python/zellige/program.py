@@ -180,9 +180,9 @@ class Program:
         """
         if self._is_direct and not kwargs and len(args) == self._count:
             table = exchange.exchange_table(type(args[0]))
-            if table is not None and getattr(args[0], "is_cuda", False) and not any(x.is_neg() for x in args if hasattr(x, "is_neg")):
+            if table is not None and getattr(args[0], "is_cuda", False) and not exchange.is_negated(args):
                 if out is None:
-                    outs = [exchange.empty_like(args[0], o) for o in self._outputs_of(args)]
+                    outs = exchange.new_outputs(args[0], self._outputs_of(args))
                 else:
                     outs = out if isinstance(out, list) else [out]
                 if len(outs) == len(self.outputs):

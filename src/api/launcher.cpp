@@ -185,7 +185,7 @@ std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t cap
 }
 
 void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
-                      void* stream) {
+                      void* stream, bool live) {
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
@@ -197,7 +197,7 @@ void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* c
   };
   DeviceMemory memory;
   for (const emit::TensorPlace& t : launch.tensors)
-    if (t.role != emit::Role::intermediate) memory.check(launch, t, address(t));
+    if (t.role != emit::Role::intermediate && !live) memory.check(launch, t, address(t));
   if (given) memory.check_workspace(launch, given);
   const std::uint64_t capture = capture_of(stream);
   const Loaded& mine = loaded(context, capture);

@@ -51,7 +51,10 @@ class Launcher {
   /// `workspace`: memory of launch.buffer_size bytes that no concurrent launch uses. If it is null, the
   /// launcher allocates one workspace per stream, for the largest sizes, and one per captured CUDA graph, because a graph may be
   /// replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
-  void launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace, void* stream);
+  ///
+  /// `live`: the addresses are those of tensors that their framework has on this GPU, about which the driver is not asked.
+  void launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace, void* stream,
+              bool live = false);
 
  private:
   struct Loaded;

@@ -244,7 +244,7 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
     for (const zellige_tensor& t : outputs) out.push_back(address(t));
     const KeptContext kept;
     kept.use(where.device);
-    return launcher().launch(m, in.data(), out.data(), nullptr, stream);
+    return launcher().launch(m, in.data(), out.data(), nullptr, stream, /*live=*/untrusted == nullptr);
   }
   check_host_memory(m, signature_, inputs, outputs);
   HostMemory memory;

@@ -101,8 +101,10 @@ TEST_F(Launch, TakesObjectsByTheTableOfTheirFramework) {
     return zellige_program_call_objects(p, exchange, inputs, 1, outputs, 1, nullptr) ? zellige_last_error()
                                                                                      : "accepted";
   };
+  const int asked = gpu().pointer_queries;
   EXPECT_EQ(message(&x, &table), "accepted");
   EXPECT_EQ(gpu().launches.at(0).stream, address(0x77));
+  EXPECT_EQ(gpu().pointer_queries, asked);  // a framework's tensors are alive
   EXPECT_EQ(message(nullptr, &table), "inputs[0]: expected an object, found NULL");
   EXPECT_EQ(message(&x, address(0x8)), "exchange: expected 56 bytes that can be read, found memory at 0x8 that cannot");
   x.rank = 1 << 30;

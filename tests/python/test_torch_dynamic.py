@@ -217,7 +217,7 @@ def test_what_differs_with_a_size_is_torchs(backend):
     assert report.parts and any("expected scalar to be the same for all sizes" in why for why in report.left.values()), str(report)
 
 
-def test_guards_of_the_function_stay(backend):
+def test_guards_of_the_function_hold(backend):
     """The branches of a function have graphs of their own."""
 
     def function(x):
@@ -253,3 +253,38 @@ def test_weights_of_the_size_of_a_symbol(backend, value):
             x = draw(rows, 8)
             close(compiled(x), layer(x))
     assert len(backend.reports) == 1 and backend.reports[0].taken == backend.reports[0].operators
+
+
+def test_an_exported_program_with_dynamic_dimensions(backend, tmp_path):
+    """Saved and loaded by torch.export: its ranges are those of the program."""
+    layer, rows = Gate().eval(), torch.export.Dim("rows", min=2, max=64)
+    file = tmp_path / "gate.pt2"
+    torch.export.save(torch.export.export(layer, (draw(3, 5, 32),), dynamic_shapes={"x": {1: rows}}), file)
+    compiled = torch.compile(torch.export.load(file).module(), backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for n in (5, 7, 64, 2):
+            x = draw(3, n, 32)
+            close(compiled(x), layer(x))
+    (report,) = backend.reports
+    assert report.taken == report.operators and [s.max for p in report.parts for s in p.sizes if s.max == 64] == [64] * len(report.parts)
+
+
+def test_near_sizes_at_which_torchs_kernels_are_faster_they_run(backend, monkeypatch):
+    """By the times that were measured on a GPU, here made up: the program is slower at 2 rows, and faster at 64."""
+    from zellige.torch.execute.open_part import OpenPart
+
+    parts, plan = [], OpenPart.plan
+    monkeypatch.setattr(OpenPart, "plan", lambda self, *given: parts.append(self) or plan(self, *given))
+    compiled = torch.compile(lambda x: torch.relu(x) * 2, backend=backend.backend)
+    x = draw(64, 8)
+    torch._dynamo.mark_dynamic(x, 0, min=2, max=64)
+    with torch.no_grad():
+        compiled(x)
+        (part,), ran = parts, []
+        part.measured = [((2,), (1.0, 2.0)), ((64,), (9.0, 4.0))]
+        part._torchs, part._kept = lambda *given: ran.append(given[1]) or torch.relu(given[0]) * 2, type(part._kept)()
+        for rows in (2, 3, 40, 64, 5, 2):
+            y = draw(rows, 8)
+            close(compiled(y), torch.relu(y) * 2)
+    assert ran == [2, 3, 5, 2]
+    assert part.branches() == f"torch's kernels run near {part.names[0]} = 2 (1.0 us, the program 2.0)"

@@ -100,7 +100,7 @@ def test_what_a_part_was_measured_to_cost_is_what_it_costs_the_graph():
     """As a softmax of 16 rows of 127280 elements: torch's kernel is estimated at 8 us and takes 34, two kernels of ours 8."""
     Cost = estimates.Cost
     decision = taking.Taking(None, set(), Report(), None, types.SimpleNamespace(type="cuda"), True)
-    part = types.SimpleNamespace(price=11.0)
+    part = types.SimpleNamespace(expected_us=11.0)
     p = types.SimpleNamespace(part=part, torchs=lambda: Cost(8.0, 8.0), own=lambda: Cost(11.0, 17.0))
     decision.graph, decision._measure = Cost(8.0, 8.0), lambda p, host: (34.0, 8.0)
     assert decision._why_not(p) is None and decision.graph == Cost(34.0, 8.0)

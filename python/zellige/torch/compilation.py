@@ -101,7 +101,7 @@ class Compilation:
             return None
         if found.function is None or found.alone:
             told(self.report, found, self.options.start)
-            return wrappers.forward(self.graph_module) if found.function is None else wrappers.alone(found.function)
+            return wrappers.forward(self.graph_module) if found.function is None else wrappers.alone(found.function, found.dynamic)
         begun = time.monotonic()
         made = self._traced(functools.partial(self._again, found), found.decomposed, keep=False)
         if not found.same:
@@ -137,8 +137,8 @@ class Compilation:
         alone = wrappers.is_alone(module, metadata, self.inputs)
         if keep and (self.report.kept or not decomposed):
             # guards of AOT's are made by AOT, in each process
-            self.decisions.keep(self.report, alone and wrappers.guards() == guards, decomposed, function, module)
-        return wrappers.alone(function) if alone else made
+            self.decisions.keep(self.report, alone and wrappers.guards() == guards, decomposed, function, module, wrappers.dynamic_in(metadata))
+        return wrappers.alone(function, wrappers.dynamic_in(metadata)) if alone else made
 
     def _again(self, found, module, _):
         """Returns the function that was found, and notes whether AOT has traced the graph of which it was made."""

@@ -28,7 +28,7 @@ class Report:
     # by size of the graph that is known at a call only: where it is from, and its least and greatest value
     sizes: dict = field(default_factory=dict)
     branches: dict = field(default_factory=dict)  # by part: the sizes at which torch's kernels run in its place
-    specialised: str = ""  # why the graph is compiled anew for other sizes, although torch has symbols for them
+    specialised: str = ""  # why the graph is compiled again for other sizes, although torch has symbols for them
     # "from the cache", "kept" there, or "not kept", with the reason: what was decided on this graph
     decisions: str = ""
     # sentences: the torch kernel for each attention left to torch, and measured times
@@ -57,7 +57,7 @@ class Report:
         at = lambda p: " at the greatest sizes" if p.sizes else ""  # noqa: E731
         lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected{at(p)}" for p in self.parts]
         lines += [f"  for {name}: {what}" for name, what in self.sizes.items()]
-        lines += [f"  compiled anew for other sizes: {self.specialised}"] if self.specialised else []
+        lines += [f"  compiled again for other sizes: {self.specialised}"] if self.specialised else []
         lines += [f"  branch: {self._shown(name)}: {what}" for name, what in self.branches.items()]
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]

@@ -48,6 +48,7 @@ class Found:
     parts: list  # the programs, as in the report
     traced: str = ""  # the graph as AOT traced it, where AOT traces it again (graph_key.mark)
     same: bool = False  # AOT has traced an equal graph in this process
+    dynamic: list = ()  # the results with open sizes (wrappers.dynamic_in)
     seconds: float = 0.0  # in which the programs were loaded
 
 
@@ -74,7 +75,7 @@ class Decisions:
         except Exception:  # an entry that cannot be read is none
             return None
 
-    def keep(self, report, alone, decomposed, function=None, module=None) -> None:
+    def keep(self, report, alone, decomposed, function=None, module=None, dynamic=()) -> None:
         """Stores a decision. `report`: the report on the graph. The other parameters are those of Found; `module`: the
         module of which `function` was made."""
         if report.faults or report.rejected:
@@ -87,7 +88,7 @@ class Decisions:
             self.why = self.why or "the planning time ended before everything was planned"
         if not self.why:
             try:
-                _native.keep(self._key, json.dumps(_written(report, alone and self._sure, decomposed, function, module)))
+                _native.keep(self._key, json.dumps(_written(report, alone and self._sure, decomposed, function, module) | {"dynamic": list(dynamic)}))
             except (Unknown, Error) as why:
                 self.why = f"it has {why}"
         report.decisions = f"not kept: {self.why}" if self.why else "kept"
@@ -120,7 +121,7 @@ def _written(report, alone, decomposed, function, module) -> dict:
 
 def _made(entry, report) -> Found:
     """Makes the function of a decision that was read, with its programs."""
-    found = Found(None, entry["alone"], entry["decomposed"], entry.get("inputs", 0), entry["report"], [])
+    found = Found(None, entry["alone"], entry["decomposed"], entry.get("inputs", 0), entry["report"], [], dynamic=entry["dynamic"])
     if "function" not in entry:
         return found
     found.traced = entry["traced"]

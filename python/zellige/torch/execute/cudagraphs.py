@@ -160,10 +160,10 @@ class Replayed:
 
     def _make_room(self):
         """Drops the captures that were replayed longest ago, while there are too many, or while they have too much memory."""
-        count, held = (sum(of(c) for all_of in self._captures.values() for c in all_of) for of in (lambda c: 1, lambda c: c.bytes))
-        while self._captures and (count >= MAX_SIZES or held > self._gpu.room()):
+        count, taken = (sum(of(c) for all_of in self._captures.values() for c in all_of) for of in (lambda c: 1, lambda c: c.bytes))
+        while self._captures and (count >= MAX_SIZES or taken > self._gpu.room()):
             _, dropped = self._captures.popitem(last=False)
-            count, held = count - len(dropped), held - sum(c.bytes for c in dropped)
+            count, taken = count - len(dropped), taken - sum(c.bytes for c in dropped)
 
 
 class _Capture:

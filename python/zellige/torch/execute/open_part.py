@@ -4,7 +4,7 @@
     part.plan()                      one program; raises the error of the operator that needs a size as a constant
     part.call(*tensors, *values)     values: of the sizes, as the graph around the part computes them (`markers`)
 
-The part is traced at several values of its sizes. What differs between the traces must be sums of products of sizes, of which the
+The part is traced at several values of its sizes. What differs between the traces must be polynomials of sizes, of which the
 library proves the graph for all values. For the sizes of a call there is a Part with their numbers, which is kept.
 """
 
@@ -103,13 +103,13 @@ class OpenPart:
                 raise self._at(operators[0], re.sub(rf"^compile {re.escape(self.name)}: operator \w+: ", "", str(why)), type(why)) from None
 
     def _check_known(self):
-        """Raises Left if the shapes of a call's tensors do not tell a size."""
+        """Raises Left if a size is not known from the shapes of a call's tensors."""
         known, left = set(), [set(sizes.names_of(e)) for i in self.form["inputs"] for e in i["shape"]]
         while any(len(of - known) == 1 for of in left):
             known |= next(of - known for of in left if len(of - known) == 1)
         for name in [d.name for d in self._given[-1].dims]:
             if name not in known:
-                raise Left(f"expected a dimension of an input that tells {name}, found none")
+                raise Left(f"expected a dimension of an input from which {name} is known, found none")
 
     def _at(self, operator, sentence, kind):
         """Returns an error of an operator of the graph, with its node."""
@@ -132,9 +132,9 @@ class OpenPart:
                     rows.add(strided[1])  # a copy is all that it takes
                     self._trace(rows)
                     continue
-                told = call_site.translated(why, self.form, self.owners, f"the part {self.words}")
-                told.node = self._node_of(str(why))
-                raise told from None
+                error = call_site.translated(why, self.form, self.owners, f"the part {self.words}")
+                error.node = self._node_of(str(why))
+                raise error from None
             self.program = Program(native, self.name)
             self.inputs = list(zip(self.read, self.program.inputs))
             return self.program
@@ -148,24 +148,24 @@ class OpenPart:
         return next((self.nodes[word] for word in re.findall(r"\w+", message) if word in self.nodes), None)
 
     @property
-    def price(self) -> float:
+    def expected_us(self) -> float:
         """The expected time at the sizes of `markers`: the program's is for the greatest, and falls as that of torch's kernels does."""
         if not hasattr(self, "ranges"):
             return self.program.price
-        if not hasattr(self, "_price"):
+        if not hasattr(self, "_expected"):
             greatest, _ = open_graph.at_values(self._torchs_graph, {g: high for g, (_, high) in self.ranges.items()})
             here, there = (estimates.of_torch(m.graph.nodes).gpu for m in (self._torchs_graph, greatest))
-            self._price = self.program.price * here / max(there, here, 1e-9)
-        return self._price
+            self._expected = self.program.price * here / max(there, here, 1e-9)
+        return self._expected
 
     # ---- Where torch's kernels are faster ----
 
     def others(self):
         """Yields (the module of torch's operators, the declared arguments, the sizes) at other sizes than those of the first call, at
-        which the part is measured, too: the least, and greater ones."""
+        which the part is measured, too: the smallest, and greater ones."""
         generators = [m.expr for m in self.markers]
-        least = {g: self.ranges[g][0] for g in generators}
-        for values in (least, {g: min(int(m) * FAR, self.ranges[g][1]) for g, m in zip(generators, self.markers)}):
+        smallest = {g: self.ranges[g][0] for g in generators}
+        for values in (smallest, {g: min(int(m) * FAR, self.ranges[g][1]) for g, m in zip(generators, self.markers)}):
             module, _ = open_graph.at_values(self._torchs_graph, values)
             declared = [n.meta["val"] for n in module.graph.find_nodes(op="placeholder")]
             yield module, declared, tuple(values[g] for g in generators)
@@ -258,7 +258,7 @@ def _texts(extents, fit) -> list:
     """Returns an entry of a graph in JSON form for each extent of a tensor, which has the `extents` at several sizes."""
     found = [of[0] if len(set(of)) == 1 else fit.text(of) for of in zip(*extents)]
     if None in found:
-        raise Left(f"expected results whose extents are sums of products of sizes, found {extents[0]} and {extents[-1]} at two sizes")
+        raise Left(f"expected results whose extents are polynomials of sizes, found {extents[0]} and {extents[-1]} at two sizes")
     return found
 
 

@@ -37,7 +37,7 @@ class Part:
         self.shapes, self.strides, self.updates, self.copied, self.owners = t.shapes, t.strides, t.updates, t.copied, t.owners
 
     @property
-    def price(self) -> float:
+    def expected_us(self) -> float:
         """The expected time of the program, in microseconds."""
         return self.program.price
 

@@ -42,19 +42,32 @@ def guards() -> tuple:
     return len(env.guards) if env is not None else 0, len(context.guards_context.aotautograd_guards)
 
 
-def alone(function):
-    """Returns a function of a graph's inputs that calls `function`, which takes them, or a list of them."""
-    if getattr(function, "_boxed_call", False):
-        return lambda *given: function(list(given))
-    return function
+def alone(function, dynamic=()):
+    """Returns a function of a graph's inputs that calls `function`, which takes them, or a list of them. `dynamic`: as of `dynamic_in`."""
+    takes_list = getattr(function, "_boxed_call", False)
+    if dynamic:
+
+        def marking(*given):
+            made = function(list(given)) if takes_list else function(*given)
+            for i, dims in dynamic:
+                made[i]._dynamo_weak_dynamic_indices = {*dims}
+            return made
+
+        return marking
+    return (lambda *given: function(list(given))) if takes_list else function
+
+
+def dynamic_in(metadata) -> list:
+    """Returns (its index, its dimensions with open sizes) for each result that has some, which AOT marks for graphs that read it."""
+    return [(i, sorted(o.dynamic_dims)) for i, o in enumerate(metadata.output_info) if o.dynamic_dims] if metadata.dynamic_outputs else []
 
 
 def _idle(metadata) -> bool:
-    """Returns true if AOT's wrappers of a graph only pass their arguments on. `metadata`: AOT's description of the
-    graph."""
+    """Returns true if AOT's wrappers of a graph only pass their arguments on, and mark results. `metadata`: AOT's description of
+    the graph."""
     try:
         at_work = (metadata.num_mutated_inp_runtime_indices, metadata.mutated_graph_handled_indices_seen_by_autograd, metadata.num_outputs_aliased,
-                   metadata.num_intermediate_bases, metadata.dynamic_outputs, metadata.tokens, metadata.is_rng_op_functionalized,
+                   metadata.num_intermediate_bases, metadata.tokens, metadata.is_rng_op_functionalized,
                    metadata.num_graphsafe_rng_states, metadata.grad_enabled_mutation is not None)  # fmt: skip
     except AttributeError:  # a torch version with other names
         return False

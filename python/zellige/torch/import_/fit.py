@@ -1,10 +1,10 @@
-"""Finds what integers are of sizes from their values at a few points: sums of two products of sizes, or one.
+"""Finds what integers are of sizes from their values at a few points: polynomials of one or two terms.
 
     fit = Fit(symbols, points)
     fit.expression((70, 90, 110))      4 * s + 2, where s is 17, 22 and 27
 
-zellige.sizes.Fit finds all polynomials, and needs as many points as these have coefficients. Traces of torch's graphs take time, and
-their extents are products such as batch * tokens, or sums of two such as past + tokens.
+zellige.sizes.Fit finds all polynomials, and needs a point for each coefficient. Traces of torch's graphs take time, and
+their extents are products such as batch * tokens, or have two terms, such as cached + tokens.
 """
 
 import itertools
@@ -24,7 +24,7 @@ class Fit:
     def __init__(self, symbols, points, dims=()):
         self.symbols, self._points, self.dims = symbols, points, list(dims)
         powers = [p for p in itertools.product(range(_POWER + 1), repeat=len(symbols)) if sum(p) <= _DEGREE]
-        self._products = sorted(powers, key=lambda p: (sum(p) == 0, sum(p)))
+        self._products = sorted(powers, key=lambda p: (sum(p) == 0, sum(p), [-power for power in p]))
         self._values = {p: [self._product(p, point) for point in points] for p in powers}
         self.points = [{d.name: int(point[s]) for d, s in zip(self.dims, symbols)} for point in points]
 
@@ -41,7 +41,7 @@ class Fit:
         return made
 
     def terms(self, numbers):
-        """Returns the factor of each product; None if it is no such sum."""
+        """Returns the factor of each product; None if it is no such polynomial."""
         for p in self._products:
             ratio, rest = divmod(numbers[0], self._values[p][0])
             if rest == 0 and all(ratio * v == n for v, n in zip(self._values[p], numbers)):

@@ -1,7 +1,7 @@
 """A graph with numbers that are those of one value of its sizes, and that say what they are of the sizes.
 
     module = joined(twins, sizes)            one graph for all sizes, of the same graph at several
-    numbers, copies = at_values(module, {s: 300})     the graph at other values, with plain numbers
+    numbers, copies = at_values(module, {s: 300})     the graph at other values, with ordinary numbers
     insert(module)                           nodes that compute the numbers from the graph's inputs
 
 An integer in a node's arguments that depends on sizes is a SizedInt. What a tensor's shape and strides are of the sizes is in the
@@ -99,7 +99,7 @@ class _Joined:
         return one if same else self._differ(parts)
 
     def _differ(self, parts):
-        raise Unfit(f"has {self.what}, which is {parts[0]} and {parts[-1]} at two sizes: no sum of products of them")
+        raise Unfit(f"has {self.what}, which is {parts[0]} and {parts[-1]} at two sizes: no polynomial of them")
 
 
 def _extents(values, sizes):
@@ -115,7 +115,7 @@ def _extents(values, sizes):
     for of in (zip(*(v.shape for v in values)), zip(*(v.stride() for v in values))):
         found = tuple(sizes.expression(numbers) for numbers in of)
         if None in found:
-            raise Unfit(f"has a tensor of shape {tuple(one.shape)} and {tuple(values[-1].shape)} at two sizes: no sums of products of them")
+            raise Unfit(f"has a tensor of shape {tuple(one.shape)} and {tuple(values[-1].shape)} at two sizes: no polynomials of them")
         made.append(found)
     extents = Extents(sizes, *made)
     return extents if extents.expressions() else None
@@ -141,8 +141,8 @@ def open_inputs(graph) -> list:
 
 
 def generators_of(graph) -> tuple:
-    """Returns (the Sizes of a graph, the expressions of which all its extents are sums of products, in order); (None, []) for a graph of
-    numbers. They are symbols, and what is no sum of products of these, such as T // 2."""
+    """Returns (the Sizes of a graph, the expressions of which all its extents are polynomials, in order); (None, []) for a graph of
+    numbers. They are symbols, and what is no polynomial of these, such as T // 2."""
     sizes, found = None, {}
     for node in graph.nodes:
         for extents in each_extents(node):
@@ -168,7 +168,7 @@ def _atoms(e) -> list:
 
 
 def shown(arguments) -> str:
-    """Returns arguments as text that is equal for equal ones: numbers by what they are of the sizes."""
+    """Returns arguments as a string that is equal for equal ones: numbers by what they are of the sizes."""
     return repr(torch.fx.node.map_aggregate(arguments, lambda x: str(x.expr) if isinstance(x, Sized) else x))
 
 

@@ -28,7 +28,7 @@ LONGEST, LONG = 8192, 256
 POINTS = 3  # twins that are rewritten; a part is traced at one value more, which checks what these gave
 _COMPUTED = ("FloorDiv", "CleanDiv", "PythonMod", "Mod", "Max", "Min", "ToFloat", "FloatPow", "FloatTrueDiv", "IntTrueDiv", "TruncToInt")
 _TRIES, _SMALL, _FACTORS = 256, (5, 7, 11, 12), (5, 6, 11, 13, 14)  # how values that guards allow are looked for
-_START = 11  # least value at which graphs are traced, where the range allows: smaller ones broadcast, and are short sums
+_START = 11  # smallest value at which graphs are traced, where the range allows: smaller ones broadcast, and short sums differ
 
 
 class Sized:
@@ -217,7 +217,8 @@ def _points(env, hints, ranges, count) -> list:
         near = [n for n in (*range(start, min(high, start + 997) + 1), *range(start - 1, max(low, start - 500, 0) - 1, -1))]
         # primes and their doubles, so that some are odd and some even
         prime = sorted(near, key=lambda n: n < _START or not sympy.isprime(n if n % 2 else n // 2))
-        lists[s] = [n for n in prime if holds({s: sympy.Integer(n)}, own)]
+        kinds = [[n for n in prime if n % 2 == odd and holds({s: sympy.Integer(n)}, own)] for odd in (1, 0)]
+        lists[s] = [n for pair in itertools.zip_longest(*kinds) for n in pair if n is not None]
     found, used = [], set()
     for values in _assignments(lists, ranges) if all(lists.values()) else ():
         point = {s: sympy.Integer(n) for s, n in values.items()}
@@ -232,11 +233,11 @@ def _points(env, hints, ranges, count) -> list:
 
 
 def _assignments(lists, ranges):
-    """Yields values of the symbols: first those of `lists` in turn, then such that one is a multiple of another, for guards that ask for
+    """Yields values of the symbols: first those of `lists`, one after the other, then such that one is a multiple of another, for guards that ask for
     that."""
-    in_turn = [{s: of[(at * len(lists) + i) % len(of)] for i, (s, of) in enumerate(lists.items())} for at in range(_TRIES)]
-    yield from in_turn
-    for values in in_turn[: _TRIES // 32]:
+    cycled = [{s: of[(at + 5 * i) % len(of)] for i, (s, of) in enumerate(lists.items())} for at in range(_TRIES)]
+    yield from cycled
+    for values in cycled[: _TRIES // 32]:
         for s, t in itertools.permutations(values, 2):
             for small in _SMALL:
                 if ranges[t][0] <= small <= ranges[t][1]:

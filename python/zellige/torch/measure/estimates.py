@@ -76,7 +76,7 @@ def of_torch(nodes) -> Cost:
 def of_part(part, tensors: int) -> Cost:
     """Returns the estimated cost of a call of a part's program with `tensors` inputs and outputs."""
     kernels = len(part.program.manifest["kernels"])
-    return Cost(part.price, PART + LAUNCH * kernels + TENSOR * tensors)
+    return Cost(part.expected_us, PART + LAUNCH * kernels + TENSOR * tensors)
 
 
 def of_copy(value) -> Cost:

@@ -63,7 +63,7 @@ def _lower_bound(p) -> float:
     """Returns the smallest estimate of a planned part's time on the GPU: as a program, as torch's kernels, or mixed, which
     takes as long as torch's matmuls alone, or longer."""
     heavy = [n for n in p.module.graph.nodes if estimates.heavy(n)]
-    return min(p.part.price, estimates.of_torch(heavy).gpu if heavy else p.torchs().gpu)
+    return min(p.part.expected_us, estimates.of_torch(heavy).gpu if heavy else p.torchs().gpu)
 
 
 def _copy(module) -> tuple:

@@ -33,7 +33,7 @@ class OfOperand(Left):
 def _hopeless(part, torchs: estimates.Cost) -> bool:
     """Returns true if the program of a part is expected to be so slow, compared with the cost `torchs` of torch's kernels, that
     compiling and measuring it is not worthwhile."""
-    return not estimates.Cost(part.price).worth_measuring(torchs)
+    return not estimates.Cost(part.expected_us).worth_measuring(torchs)
 
 
 @dataclass
