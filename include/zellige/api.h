@@ -96,6 +96,11 @@ ZELLIGE_EXPORT int zellige_graph_inputs(const zellige_graph* graph);
 ZELLIGE_EXPORT int zellige_graph_outputs(const zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index, zellige_tensor_info* info);
 ZELLIGE_EXPORT zellige_status zellige_graph_output(const zellige_graph* graph, int index, zellige_tensor_info* info);
+/* Sets `sizes` to the values of the graph's sizes, in its order, at which inputs have these shapes, one of rank ranks[i] each; NULL: a
+ * shape that is not known. Refused as zellige_program_find_sizes refuses. Since version 8. */
+ZELLIGE_EXPORT zellige_status zellige_graph_find_sizes(const zellige_graph* graph, const int64_t* const* shapes,
+                                                       const int* ranks, int input_count, int64_t* sizes,
+                                                       int size_count);
 
 /* ---- Programs ---- */
 

@@ -104,6 +104,7 @@ _SIGNATURES = {
     "zellige_graph_json": (c_int, [c_void_p, _TEXTS]),
     "zellige_graph_inputs": (c_int, [c_void_p]),
     "zellige_graph_outputs": (c_int, [c_void_p]),
+    "zellige_graph_find_sizes": (c_int, [c_void_p, POINTER(POINTER(c_int64)), POINTER(c_int), c_int, POINTER(c_int64), c_int]),
     "zellige_graph_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_graph_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_new": (c_int, [c_void_p, POINTER(_Options), POINTER(c_void_p)]),
@@ -261,6 +262,14 @@ class Graph:
     def outputs(self) -> list:
         count = counted(library().zellige_graph_outputs(self._handle))
         return [_info(library().zellige_graph_output, self._handle, i) for i in range(count)]
+
+    def find_sizes(self, shapes: list, count: int) -> list:
+        """Returns the values of the graph's sizes at which its inputs have these shapes, None where one is not known. Raises Error if
+        they disagree."""
+        given = (POINTER(c_int64) * len(shapes))(*(None if s is None else _integers(s) for s in shapes))
+        ranks, sizes = (c_int * len(shapes))(*(len(s or ()) for s in shapes)), (c_int64 * count)()
+        checked(library().zellige_graph_find_sizes(self._handle, given, ranks, len(shapes), sizes, count))
+        return list(sizes)
 
 
 TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8}

@@ -326,53 +326,24 @@ class SizedProgram:
             self._programs[key] = self._make(at(self.graph, values))
         return self._programs[key]
 
+    @functools.cached_property
+    def _read(self):
+        return _native.Graph(self.graph, self.name)
+
     def values_of(self, shapes) -> dict:
         """Returns the values of the sizes at which inputs have these shapes; a shape is None where it is not known. Raises Error,
         with both values and where each is from, if they contradict each other, and if a value is out of range."""
-        values, origins, left = {}, {}, []
-        dims = {d.name: d for d in self.sizes}
-        for i, shape in zip(self.inputs, shapes):
-            if shape is not None and len(shape) != len(i.shape):
-                raise Error(f"program {self.name}, input {i.name}: expected {len(i.shape)} dimensions, found {len(shape)}")
-            left += [(text, found, f"dimension {d} of {i.name}") for d, (text, found) in enumerate(zip(i.shape, shape or ())) if isinstance(text, str)]
-        known = None
-        while known != len(values):  # an extent of two sizes gives one if the other is known; names alone come first
-            known = len(values)
-            for text, found, where in sorted(left, key=lambda entry: entry[0] not in dims):
-                unknown = [n for n in names_of(text) if n not in values]
-                if len(unknown) != 1:
-                    continue
-                name = unknown[0]
-                zero, one = (evaluate(text, values | {name: v}) for v in (0, 1))
-                if one != zero and (found - zero) % (one - zero) == 0:
-                    values[name], origins[name] = (found - zero) // (one - zero), f"{found} in {where}"
-                    dims[name].check(values[name], f"program {self.name}, {where}")
-        for text, found, where in left:
-            names = names_of(text)
-            for n in names:
-                if n not in values:
-                    raise Error(f"program {self.name}: expected {text} in {where}, found {found}, which no value of {n} gives")
-            if evaluate(text, values) != found:
-                origin = " and ".join(f"{n} = {values[n]} ({origins[n]})" for n in names)
-                raise Error(f"program {self.name}: expected {text} to be {evaluate(text, values)} in {where}, by {origin}, found {found}")
-        return values
+        return dict(zip([d.name for d in self.sizes], self._read.find_sizes(shapes, len(self.sizes))))
 
     def __call__(self, *args, **kwargs):
         """Runs the program on arrays, at the sizes that their shapes have; arguments are those of Program."""
         from . import exchange
         from .program import Program
 
-        refused = None
         if self.whole is not None:
-            try:
-                return self.whole(*args, **kwargs)
-            except Error as why:  # where shapes contradict each other, it is said in the graph's words
-                refused = why
+            return self.whole(*args, **kwargs)
         inside = {k: kwargs.pop(k) for k in ("out", "stream") if k in kwargs}
         leaves = Program._bound(self, args, kwargs)
         order = Program._order(self)
         shapes = [None if at is None else tuple(exchange.spec_of(leaves[at]).shape) for at in order]
-        values = self.values_of(shapes)
-        if refused:
-            raise refused
-        return self.at(**values)(*args, **kwargs, **inside)
+        return self.at(**self.values_of(shapes))(*args, **kwargs, **inside)

@@ -1,11 +1,14 @@
 // Implements zellige_graph_* of the C API: reads graphs from JSON, and describes their inputs and outputs; and
 // zellige_layout*: evaluates and draws layout expressions, as the command `zellige layout` does.
+#include <algorithm>
+
 #include "api/arguments.hpp"
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
+#include "run/sized.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
 
@@ -63,6 +66,26 @@ zellige_status zellige_graph_output(const zellige_graph* g, int index, zellige_t
   return guarded([&] {
     const auto graph = graph_of(g);
     place_for(to, "info") = info(*graph, graph->outputs, index, "output");
+  });
+}
+
+zellige_status zellige_graph_find_sizes(const zellige_graph* g, const int64_t* const* shapes, const int* ranks,
+                                        int input_count, int64_t* sizes, int size_count) {
+  return guarded([&] {
+    const auto graph = graph_of(g);
+    const auto count = static_cast<std::size_t>(std::max(input_count, 0));
+    const auto of = array_at(shapes, count, "shapes");
+    const auto rank = array_at(ranks, count, "ranks");
+    std::vector<std::optional<graph::Shape>> given(count);
+    for (std::size_t i = 0; i < count; ++i)
+      if (of[i]) {
+        const auto shape = array_at(of[i], static_cast<std::size_t>(std::clamp(rank[i], 0, 64)), "a shape");
+        given[i] = graph::Shape(shape.begin(), shape.end());
+      }
+    const std::vector<std::int64_t> values = run::values_of_shapes(*graph, given);
+    if (std::ssize(values) != size_count)
+      fail("graph {}: expected {} sizes, found {}", graph->name, values.size(), size_count);
+    for (std::size_t i = 0; i < values.size(); ++i) place_for(sizes + i, "sizes") = values[i];
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "tile/found_sizes.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -46,20 +47,11 @@ std::vector<std::int64_t> largest(const tile::SizeList& sizes) {
   return all;
 }
 
-void check_size(const Manifest& m, std::size_t size, std::int64_t value, const std::function<std::string()>& origin) {
-  const tile::Size& s = m.sizes[size];
-  const auto found = [&] { return fmt::format("{}{}", value, origin ? ", " + origin() : ""); };
-  if (value < s.low || value > s.high)
-    fail("program {}: expected {} from {} to {}, found {}", m.name, s.name, s.low, s.high, found());
-  if (value % s.multiple != 0)
-    fail("program {}: expected {} to be a multiple of {}, found {}", m.name, s.name, s.multiple, found());
-}
-
 void check_sizes(const Manifest& m, std::span<const std::int64_t> values) {
   if (values.size() != m.sizes.size())
     fail("program {}: expected {} size{}, found {}", m.name, m.sizes.size(), m.sizes.size() == 1 ? "" : "s",
          values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) check_size(m, i, values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) tile::check_value({"program", m.name, m.sizes}, i, values[i]);
   for (const SizeRelation& r : m.relations)
     if (const std::int64_t left = r.left.at(values), right = r.right.at(values); left != right)
       fail("program {}: expected {} = {}, found {} and {}", m.name, r.left.text(m.sizes), r.right.text(m.sizes), left,

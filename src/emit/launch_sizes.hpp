@@ -4,7 +4,6 @@
 //   const Manifest launch = at_sizes(manifest, values);        // its grids, shapes, workspace and scalars; no sizes
 //   set_sizes(launch, manifest, others);                       // the same for other values, without an allocation
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,9 +14,6 @@ namespace zellige::emit {
 /// Returns the largest values of the sizes.
 std::vector<std::int64_t> largest(const tile::SizeList&);
 
-/// Throws Error, with the value, what it may be and, if it is known, where the value is from, unless size number `size` is in its
-/// range.
-void check_size(const Manifest&, std::size_t size, std::int64_t value, const std::function<std::string()>& origin = {});
 /// Throws Error, with the value and what it may be, unless each size is in its range and all relations hold.
 void check_sizes(const Manifest&, std::span<const std::int64_t> values);
 

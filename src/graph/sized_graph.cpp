@@ -67,68 +67,6 @@ const NamedSize& size_named(const KernelGraph& g, std::string_view name) {
        did_you_mean(name, names));
 }
 
-/// An extent of an input as a graph has it, and as it was found.
-struct FoundExtent {
-  SymbolicExtent expected;
-  std::int64_t found;
-  int tensor, dim;
-  std::string where(const KernelGraph& g) const {
-    return fmt::format("dimension {} of {}", dim, g.tensors[tensor].name);
-  }
-};
-
-/// Returns all extents of the inputs. Throws Error if their numbers, or the inputs', differ from the graph's.
-std::vector<FoundExtent> found_extents(const KernelGraph& g, const std::vector<Shape>& inputs) {
-  if (inputs.size() != g.inputs.size())
-    fail("graph {}: expected the shapes of {} inputs, found {}", g.name, g.inputs.size(), inputs.size());
-  std::vector<FoundExtent> all;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const int t = g.inputs[i];
-    if (inputs[i].size() != g.tensors[t].shape.size())
-      fail("graph {}, input {}: expected {} dimensions, found {}", g.name, g.tensors[t].name, g.tensors[t].shape.size(),
-           inputs[i].size());
-    for (int d = 0; d < std::ssize(inputs[i]); ++d)
-      all.push_back({integer_of(g, {Of::shape, t, d}), inputs[i][static_cast<std::size_t>(d)], t, d});
-  }
-  return all;
-}
-
-/// Adds the value of the only size in an extent that has none yet, and where it is from, if there is one such size.
-void solve(const KernelGraph& g, const FoundExtent& f, SizeValues& values,
-           std::map<std::string, std::string>& origins) {
-  std::vector<const NamedSize*> open = f.expected.sizes();
-  std::erase_if(open, [&](const NamedSize* s) { return values.contains(s->name); });
-  if (open.size() != 1) return;
-  SizeValues trial = values;
-  trial[open[0]->name] = 0;
-  const std::int64_t zero = evaluate(f.expected, trial);
-  trial[open[0]->name] = 1;
-  const std::int64_t step = evaluate(f.expected, trial) - zero;
-  if (step == 0 || (f.found - zero) % step != 0) return;
-  const std::int64_t value = (f.found - zero) / step;
-  check_value(fmt::format("graph {}, {}", g.name, f.where(g)), *open[0], value);
-  values[open[0]->name] = value;
-  origins[open[0]->name] = fmt::format("{} in {}", f.found, f.where(g));
-}
-
-/// Throws Error unless an extent is what it is at these values; `origins` says where each is from.
-void check_found(const KernelGraph& g, const FoundExtent& f, const SizeValues& values,
-                 const std::map<std::string, std::string>& origins) {
-  std::string known;
-  for (const NamedSize* s : f.expected.sizes()) {
-    const auto value = values.find(s->name);
-    if (value == values.end())
-      fail("graph {}: expected {} in {}, found {}, which no value of {} gives", g.name, f.expected, f.where(g), f.found,
-           s->name);
-    known += fmt::format("{}{} = {} ({})", known.empty() ? "" : " and ", s->name, value->second, origins.at(s->name));
-  }
-  const std::int64_t expected = evaluate(f.expected, values);
-  if (expected == f.found) return;
-  if (known.empty()) fail("graph {}: expected {} in {}, found {}", g.name, expected, f.where(g), f.found);
-  fail("graph {}: expected {} to be {} in {}, by {}, found {}", g.name, f.expected, expected, f.where(g), known,
-       f.found);
-}
-
 /// Throws Error unless each stride of a tensor is beyond what the smaller ones reach, or its dimension has one element.
 void check_nested(const Where& where, const KernelTensor& t, const SymbolicShape& shape, const SymbolicShape& strides) {
   std::vector<std::size_t> order;
@@ -259,24 +197,6 @@ void check_symbolic_strides(const KernelGraph& g) {
     if (g.tensors[t].strides.size() == shapes[t].size())
       check_nested({g.name}, g.tensors[t], shapes[t],
                    expressed(*g.sizes, g.tensors[t].strides, {Of::strides, static_cast<int>(t)}));
-}
-
-SizeValues values_of_shapes(const KernelGraph& g, const std::vector<Shape>& inputs) {
-  const std::vector<FoundExtent> all = found_extents(g, inputs);
-  SizeValues values;
-  std::map<std::string, std::string> origins;
-  for (const FoundExtent& f : all)
-    if (f.expected.size()) solve(g, f, values, origins);
-  for (std::size_t known = all.size() + 1;
-       known != values.size();) {  // an extent of two sizes gives one if the other is known
-    known = values.size();
-    for (const FoundExtent& f : all) solve(g, f, values, origins);
-  }
-  for (const FoundExtent& f : all) check_found(g, f, values, origins);
-  for (const NamedSize& s : sizes_of(g))
-    if (!values.contains(s.name))
-      fail("graph {}: expected an input whose shape gives the size {}, found none", g.name, s.name);
-  return values;
 }
 
 SizeValues greatest(const std::vector<NamedSize>& sizes) {

@@ -95,10 +95,6 @@ void check_symbolic_strides(const KernelGraph&);
 /// the graph's name, if a name is none of the graph's sizes, or a value is none of its size.
 SizeValues values_of(const KernelGraph&, const SizeValues& given);
 
-/// Returns the values of all sizes at which the inputs have these shapes, one for each input. Throws Error, with both values and
-/// where each is from, if shapes contradict each other or the graph, if a value is none of its size, or if no shape gives it.
-SizeValues values_of_shapes(const KernelGraph&, const std::vector<Shape>& inputs);
-
 /// Returns the greatest value of each size.
 SizeValues greatest(const std::vector<NamedSize>&);
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "graph/infer.hpp"
+#include "text/expression_reader.hpp"
 #include "text/nearest.hpp"
 
 namespace zellige::graph {
@@ -14,11 +14,9 @@ namespace {
 
 constexpr std::size_t max_name = 32, max_text = 200, max_products = 64;
 
-bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool continues_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
-
 bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= max_name && begins_name(name[0]) && std::ranges::all_of(name, continues_name);
+  return !name.empty() && name.size() <= max_name && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, text::continues_name);
 }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {
@@ -33,87 +31,23 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return c;
 }
 
-/// Reads one text; each function reads a part of it from the current character on.
-class ExtentReader {
+class ExtentReader : public text::ExpressionReader<SymbolicExtent, Error> {
  public:
-  ExtentReader(std::string_view text, const std::vector<NamedSize>& sizes) : text_(text), sizes_(sizes) {
+  ExtentReader(std::string_view text, const std::vector<NamedSize>& sizes) : ExpressionReader(text), sizes_(sizes) {
     if (text.size() > max_text) fail("expected an extent of at most {} characters, found {}", max_text, text.size());
   }
 
-  SymbolicExtent read() {
-    const SymbolicExtent all = read_sum();
-    if (peek() != 0) unexpected("+, - or *, or the end,");
-    return all;
-  }
-
  private:
-  SymbolicExtent read_sum() {
-    SymbolicExtent all = takes('-') ? 0 - read_product() : read_product();
-    while (true) {
-      if (takes('+'))
-        all = all + read_product();
-      else if (takes('-'))
-        all = all - read_product();
-      else
-        return all;
-    }
-  }
-
-  SymbolicExtent read_product() {
-    SymbolicExtent all = read_factor();
-    while (takes('*')) all = all * read_factor();
-    return all;
-  }
-
-  SymbolicExtent read_factor() {
-    const char c = peek();
-    if (takes('(')) {
-      SymbolicExtent inside = read_sum();
-      if (!takes(')')) unexpected("+, -, * or )");
-      return inside;
-    }
-    const std::size_t start = at_;
-    while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
-    const std::string_view word = text_.substr(start, at_ - start);
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(c))) return read_integer(word, start);
-    if (word.empty()) unexpected("a size or an integer");
+  SymbolicExtent named(std::string_view word, std::size_t start) override {
     for (const NamedSize& s : sizes_)
       if (s.name == word) return SymbolicExtent(s);
     std::vector<std::string> names;
     for (const NamedSize& s : sizes_) names.push_back(s.name);
-    fail("expected one of the sizes {} at character {} of \"{}\", found {}{}", fmt::join(names, ", "), start + 1, text_,
-         word, did_you_mean(word, names));
+    fail("expected one of the sizes {} at character {} of \"{}\", found {}{}", fmt::join(names, ", "), start + 1,
+         text(), word, did_you_mean(word, names));
   }
 
-  SymbolicExtent read_integer(std::string_view word, std::size_t start) const {
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-    if (error != std::errc{} || end != word.data() + word.size() || n > (std::int64_t{1} << 40))
-      fail("expected an integer of at most {} at character {} of \"{}\", found {}", std::int64_t{1} << 40, start + 1,
-           text_, word);
-    return n;
-  }
-
-  /// Returns the next character that is no blank; 0 at the end.
-  char peek() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-
-  bool takes(char c) {
-    const bool is = peek() == c;
-    at_ += is;
-    return is;
-  }
-
-  [[noreturn]] void unexpected(std::string_view what) {
-    const std::string found = peek() == 0 ? "its end" : std::string(1, peek());
-    fail("expected {} at character {} of \"{}\", found {}", what, at_ + 1, text_, found);
-  }
-
-  std::string_view text_;
   const std::vector<NamedSize>& sizes_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace
@@ -273,7 +207,7 @@ std::string to_string(const SymbolicExtent& a) {
 }
 
 SymbolicExtent parse_extent(std::string_view text, const std::vector<NamedSize>& sizes) {
-  return ExtentReader(text, sizes).read();
+  return ExtentReader(text, sizes).whole();
 }
 
 std::string to_string(const SymbolicShape& shape) {

@@ -1,6 +1,7 @@
 #include "run/sized.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "reference/cut.hpp"
 #include "reference/inputs.hpp"
 #include "tile/at_sizes.hpp"
+#include "tile/found_sizes.hpp"
 
 namespace zellige::run {
 namespace {
@@ -125,6 +127,32 @@ void refuse_centred(const graph::KernelGraph& g, const std::vector<graph::Symbol
 
 graph::KernelGraph bound_graph(const graph::KernelGraph& g, const graph::SizeValues& given) {
   return graph::at(g, graph::values_of(g, given));
+}
+
+std::vector<std::int64_t> values_of_shapes(const graph::KernelGraph& g,
+                                           const std::vector<std::optional<graph::Shape>>& inputs) {
+  if (inputs.size() != g.inputs.size())
+    fail("graph {}: expected the shapes of {} inputs, found {}", g.name, g.inputs.size(), inputs.size());
+  tile::SizeList sizes;
+  for (const graph::NamedSize& s : graph::sizes_of(g))
+    sizes.push_back({.name = s.name, .low = s.minimum(), .high = s.greatest(), .multiple = s.multiple});
+  std::deque<tile::SizeExpression> expressions;  // of which the extents have addresses
+  std::vector<tile::FoundExtent> extents;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    const graph::KernelTensor& t = g.tensors[g.inputs[i]];
+    if (inputs[i]->size() != t.shape.size())
+      fail("graph {}, input {}: expected {} dimensions, found {}", g.name, t.name, t.shape.size(), inputs[i]->size());
+    for (int d = 0; d < std::ssize(t.shape); ++d) {
+      const graph::SymbolicExtent e = graph::integer_of(g, {Of::shape, g.inputs[i], d});
+      expressions.push_back(e.as<tile::SizeExpression>([&](const graph::NamedSize& s) {
+        return tile::SizeExpression::of(
+            sizes, static_cast<int>(std::ranges::find(sizes, s.name, &tile::Size::name) - sizes.begin()));
+      }));
+      extents.push_back({&expressions.back(), (*inputs[i])[static_cast<std::size_t>(d)], "input", t.name, d});
+    }
+  }
+  return tile::found_sizes({"graph", g.name, sizes}, extents);
 }
 
 std::string text_of(const graph::SizeValues& values) {

@@ -1,6 +1,7 @@
 // What the commands make of a graph with sizes that are known at launch (graph/sized_graph.hpp): the graph of constants that one run
 // computes, and the sizes of a plan that is for all their values.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "graph/sized_graph.hpp"
@@ -12,6 +13,11 @@ namespace zellige::run {
 /// greatest one. A graph without sizes stays as it is. Throws Error if a name or a value is none of the graph's. This is the
 /// only place where a run binds sizes.
 graph::KernelGraph bound_graph(const graph::KernelGraph&, const graph::SizeValues& given);
+
+/// Returns the values of a graph's sizes, in order, at which its inputs have these shapes; std::nullopt: a shape that is not known. Throws
+/// Error if their number or ranks are others, and as tile::found_sizes() does.
+std::vector<std::int64_t> values_of_shapes(const graph::KernelGraph&,
+                                           const std::vector<std::optional<graph::Shape>>& inputs);
 
 /// Returns the values of the sizes as a string, "T = 300, P = 16"; "" of a graph without sizes.
 std::string text_of(const graph::SizeValues&);

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <optional>
 
 #include "graph/error.hpp"
+#include "text/expression_reader.hpp"
 
 namespace zellige::tile {
 namespace {
@@ -164,87 +163,31 @@ std::string SizeExpression::code(const std::function<std::string(int)>& name) co
   return Writer(name, true)(steps_);
 }
 
-/// sum = product {("+" | "-") product}; product = atom {"*" atom}; atom = integer, "-" integer, name, "(" sum ")",
-/// "ceil(" sum "/" integer ")", "max(" sum "," sum ")". Blanks may be anywhere.
-class SizeExpression::Parser {
+/// Adds atoms to those of all expressions: "ceil(" sum "/" integer ")", "max(" sum "," sum ")".
+class SizeExpression::Parser : public text::ExpressionReader<SizeExpression, Error> {
  public:
-  Parser(std::string_view text, const SizeList& sizes) : text_(text), sizes_(sizes) {}
-
-  SizeExpression whole() {
-    SizeExpression e = sum(0);
-    blanks();
-    if (at_ < text_.size()) expected("its end");
-    return e;
-  }
+  Parser(std::string_view text, const SizeList& sizes) : ExpressionReader(text), sizes_(sizes) {}
 
  private:
-  [[noreturn]] void expected(const std::string& what) const {
-    fail("expected {} at {} of the expression \"{}\"", what, at_ + 1, text_);
-  }
-  void blanks() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-  bool took(char c) {
-    blanks();
-    const bool here = at_ < text_.size() && text_[at_] == c;
-    at_ += here ? 1 : 0;
-    return here;
-  }
-  void take(char c) {
-    if (!took(c)) expected(fmt::format("{}", c));
-  }
-  SizeExpression sum(std::size_t depth) {
-    if (depth > deepest / 2) expected(fmt::format("at most {} parentheses in one another", deepest / 2));
-    SizeExpression e = product(depth);
-    while (true)
-      if (took('+'))
-        e = e + product(depth);
-      else if (took('-'))
-        e = e - product(depth);
-      else
-        return e;
-  }
-  SizeExpression product(std::size_t depth) {
-    SizeExpression e = atom(depth);
-    while (took('*')) e = e * atom(depth);
-    return e;
-  }
-  SizeExpression atom(std::size_t depth) {
-    if (took('(')) return closed(sum(depth + 1));
-    const bool negative = took('-');
-    if (const std::optional<std::int64_t> n = integer()) return negative ? -*n : *n;
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
-    const std::string_view word = text_.substr(begin, at_ - begin);
-    const auto size = std::ranges::find(sizes_, word, &Size::name);
-    if (!negative && size != sizes_.end()) return of(sizes_, static_cast<int>(size - sizes_.begin()));
-    if (!negative && (word == "ceil" || word == "max") && took('(')) {
-      const SizeExpression a = sum(depth + 1);
-      take(word == "ceil" ? '/' : ',');
-      if (word == "max") return closed(larger(a, sum(depth + 1)));
-      const std::optional<std::int64_t> n = integer();
-      if (!n || *n < 1) expected("an integer of at least 1");
-      return closed(ceil_div(a, *n));
+  SizeExpression named(std::string_view name, std::size_t start) override {
+    const auto size = std::ranges::find(sizes_, name, &Size::name);
+    if (size != sizes_.end()) return of(sizes_, static_cast<int>(size - sizes_.begin()));
+    if ((name != "ceil" && name != "max") || !takes('('))
+      fail("expected an integer, or the name of a size, at character {} of \"{}\", found {}", start + 1, text(), name);
+    const SizeExpression a = sum();
+    if (name == "max") {
+      if (!takes(',')) expected("+, -, * or ,");
+      return closed(larger(a, sum()));
     }
-    at_ = begin;
-    expected("an integer, or the name of a size");
-  }
-  SizeExpression closed(SizeExpression e) {
-    take(')');
-    return e;
-  }
-  std::optional<std::int64_t> integer() {
-    blanks();
-    std::int64_t n = 0;
-    const std::size_t begin = at_;
-    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_)
-      n = tile::sum(tile::product(n, 10), text_[at_] - '0');
-    return at_ > begin ? std::optional(n) : std::nullopt;
+    if (!takes('/')) expected("+, -, * or /");
+    std::size_t at = 0;
+    const std::string_view digits = word(at);
+    const std::int64_t n = digits.empty() ? 0 : integer(digits, at);
+    if (n < 1) fail("expected an integer of at least 1 at character {} of \"{}\", found {}", at + 1, text(), digits);
+    return closed(ceil_div(a, n));
   }
 
-  std::string_view text_;
   const SizeList& sizes_;
-  std::size_t at_ = 0;
 };
 
 SizeExpression SizeExpression::parse(std::string_view text, const SizeList& sizes) {

@@ -71,6 +71,7 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(message(zellige_graph_json(graph, nullptr)), "text" + no_place);
   EXPECT_EQ(message(zellige_graph_input(graph, 0, nullptr)), "info" + no_place);
   EXPECT_EQ(message(zellige_graph_output(graph, 0, nullptr)), "info" + no_place);
+  EXPECT_EQ(message(zellige_graph_find_sizes(graph, nullptr, nullptr, 1, nullptr, 0)), "shapes" + no_place);
   EXPECT_EQ(message(zellige_program_new(graph, nullptr, nullptr)), "program" + no_place);
   EXPECT_EQ(message(zellige_program_load(nullptr, "n", "\177ELF", 4, &made_program)), "manifest" + no_text);
   EXPECT_EQ(message(zellige_program_load("{}", nullptr, "\177ELF", 4, &made_program)), "name" + no_text);

@@ -87,10 +87,10 @@ TEST(SizeExpression, PrintsAsThisInC) {
 
 TEST(SizeExpression, SaysWhereItsTextIsNone) {
   const auto why = [](const std::string& text) { return thrown([&] { SizeExpression::parse(text, two); }); };
-  EXPECT_EQ(why("T + U"), "expected an integer, or the name of a size at 5 of the expression \"T + U\"");
-  EXPECT_EQ(why("ceil(T/0)"), "expected an integer of at least 1 at 9 of the expression \"ceil(T/0)\"");
-  EXPECT_EQ(why("(T"), "expected ) at 3 of the expression \"(T\"");
-  EXPECT_EQ(why("T T"), "expected its end at 3 of the expression \"T T\"");
+  EXPECT_EQ(why("T + U"), "expected an integer, or the name of a size, at character 5 of \"T + U\", found U");
+  EXPECT_EQ(why("ceil(T/0)"), "expected an integer of at least 1 at character 8 of \"ceil(T/0)\", found 0");
+  EXPECT_EQ(why("(T"), "expected +, -, * or ) at character 3 of \"(T\", found its end");
+  EXPECT_EQ(why("T T"), "expected +, - or *, or the end, at character 3 of \"T T\", found T");
   EXPECT_EQ(why(std::string(40, '(')).substr(0, 47), "expected at most 16 parentheses in one another ");
   EXPECT_EQ(why("9999999999 * 9999999999"),
             "an expression of sizes has a value of more than 62 bits, of 9999999999 and 9999999999");
@@ -147,8 +147,7 @@ TEST(SizedManifest, RefusesWhatIsNone) {
             "m.sizes[0]: expected multiples of 1 as min and max, the first not above the other, found 600 and 512");
   EXPECT_EQ(why(R"("number": "T")", R"("number": "U")"),
             "m.kernels[0].arguments[2].number: expected an expression of the sizes, found expected an integer, or the "
-            "name of a "
-            "size at 1 of the expression \"U\"");
+            "name of a size, at character 1 of \"U\", found U");
   EXPECT_EQ(why(R"("relations": [])", R"("relations": ["T"])"),
             "m.relations[0]: expected two expressions of sizes, as in T2 = T + P, found \"T\"");
 }

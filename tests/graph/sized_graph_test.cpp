@@ -223,63 +223,6 @@ TEST(SizedGraph, ValuesAreTheGreatestTypicalOnes) {
   EXPECT_EQ(message([&] { at(g, {{"T", 1}}); }), "graph attention: expected a value of size P, found none");
 }
 
-TEST(SizedGraph, ShapesGiveValues) {
-  std::mt19937_64 random(9);
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const KernelGraph g = Drawn(seed).graph();
-    const SizeValues values = random_values(g.sizes->names, random);
-    const KernelGraph constants = at(g, values);
-    std::vector<Shape> shapes;
-    for (int t : constants.inputs) shapes.push_back(constants.tensors[t].shape);
-    if (std::ranges::none_of(g.sizes->integers, [](const auto& i) {
-          return i.first.of == IntegerPlace::Of::shape &&
-                 std::ranges::count(i.second.sizes(), "P", &NamedSize::name) > 0;
-        })) {
-      EXPECT_EQ(message([&] { values_of_shapes(g, shapes); }),
-                "graph drawn: expected an input whose shape gives the size P, found none");
-      continue;
-    }
-    EXPECT_EQ(values_of_shapes(g, shapes), values) << json::to_json(g);
-    for (Shape& shape : shapes)
-      for (std::int64_t& extent : shape) {  // any other extent contradicts the others, or gives other values
-        ++extent;
-        const auto other = refused([&] { EXPECT_NE(values_of_shapes(g, shapes), values); });
-        --extent;
-      }
-  }
-}
-
-TEST(SizedGraph, ShapesThatContradictEachOtherAreRefused) {
-  Builder b("g");
-  const SymbolicExtent T = b.size({.name = "T", .max = 40, .multiple = 2}), P = b.size({.name = "P", .max = 9});
-  const TensorHandle x = b.input("x", {T, 8}), z = b.input("z", {2 * T + P, 8});
-  b.output(concat(x, z, 0), "y");
-  const KernelGraph g = b.build();
-  const auto of = [&](const std::vector<Shape>& shapes) { return message([&] { values_of_shapes(g, shapes); }); };
-  EXPECT_EQ(values_of_shapes(g, {{4, 8}, {11, 8}}), (SizeValues{{"P", 3}, {"T", 4}}));
-  EXPECT_EQ(of({{4, 8}, {20, 8}}), "graph g, dimension 0 of z: expected P from 1 to 9, found 12");
-  EXPECT_EQ(of({{42, 8}, {20, 8}}), "graph g, dimension 0 of x: expected T from 1 to 40, found 42");
-  EXPECT_EQ(of({{3, 8}, {20, 8}}), "graph g, dimension 0 of x: expected T to be a multiple of 2, found 3");
-  EXPECT_EQ(of({{4, 7}, {11, 8}}), "graph g: expected 8 in dimension 1 of x, found 7");
-  EXPECT_EQ(of({{4, 8, 1}, {11, 8}}), "graph g, input x: expected 2 dimensions, found 3");
-  EXPECT_EQ(of({{4, 8}}), "graph g: expected the shapes of 2 inputs, found 1");
-  Builder c("g");
-  const SymbolicExtent S = c.size({.name = "S", .max = 40});
-  const TensorHandle first = c.input("x", {S, 8});
-  c.output(concat(first, c.input("z", {S * 2, 8}), 0), "y");
-  EXPECT_EQ(message([&] {
-              values_of_shapes(c.build(), {{3, 8}, {5, 8}});
-            }),
-            "graph g: expected 2 * S to be 6 in dimension 0 of z, by S = 3 (3 in dimension 0 of x), found 5");
-  Builder d("g");
-  const SymbolicExtent R = d.size({.name = "R", .max = 40});
-  d.output(exp(d.input("x", {R * 2, 8})), "y");
-  EXPECT_EQ(message([&] {
-              values_of_shapes(d.build(), {{5, 8}});
-            }),
-            "graph g: expected 2 * R in dimension 0 of x, found 5, which no value of R gives");
-}
-
 TEST(SizedGraph, RangesAreNarrowed) {
   const KernelGraph g = attention();
   const KernelGraph few = narrowed(g, {{.name = "T", .min = 8, .max = 40, .multiple = 16}});

@@ -88,14 +88,14 @@ def test_a_graph_with_sizes():
     program = zellige.compile(form, target="sm_80", on="reference")
     x, z = np.ones((3, 8), "f4"), np.zeros((6, 8), "f4")
     assert program(x, z).shape == (9, 8)
-    assert refused(lambda: program(x, x)) == "program g: expected 2 * T to be 6 in dimension 0 of z, by T = 3 (3 in dimension 0 of x), found 3"
-    assert refused(lambda: program(np.ones((41, 8), "f4"), z)) == "program g, dimension 0 of x: expected T from 1 to 40, found 41"
+    assert refused(lambda: program(x, x)) == "graph g, input z: expected 2*T = 6 elements along dimension 0, found 3; T is 3, dimension 0 of input x"
+    assert refused(lambda: program(np.ones((41, 8), "f4"), z)) == "graph g: expected T from 1 to 40, found 41, dimension 0 of input x"
     half = zellige.compile(form | {"inputs": [form["inputs"][1]], "operators": [{"op": "exp", "inputs": ["z"], "outputs": ["y"]}]}, target="sm_80", on="reference")
-    assert refused(lambda: half(x)) == "program g: expected 2 * T in dimension 0 of z, found 3, which no value of T gives"
+    assert refused(lambda: half(x)) == "program g, input z: expected 2*T elements along dimension 0, found 3"
     assert refused(lambda: program.at(T=0)) == "program g: expected T from 1 to 40, found 0"
     assert refused(lambda: program.at(S=1)) == "program g: expected values of T, found S"
     assert refused(lambda: program.at()) == "program g: expected a value of T, found none"
-    assert refused(lambda: program(x[0], z)) == "program g, input x: expected 2 dimensions, found 1"
+    assert refused(lambda: program(x[0], z)) == "graph g, input x: expected 2 dimensions, found 1"
 
 
 def test_what_does_not_hold_for_all_values_is_refused():

@@ -32,13 +32,18 @@ TEST(Passes, PrintEachState) {
   };
   has("constants", "\"op\":\"softmax\"");
   has("constants", "\"constant\":true");
+  has("constants", "x.1 = 256 of x, w");
   has("fuse", " = relu");
   has("fuse", "\"op\":\"custom\"");
+  has("fuse", "x.1 = 256 of x, w");
+  has("fuse", "operator 0: x divides x.0");
   has("tune", "no tilings were to be measured");
   has("tile", "operator 0: grid ");
   has("lower", "= matmul %");
+  has("lower", " extents (\"x.1\",\"w.1\")");
   has("select", "warps (");
   has("schedule", "agent ");
+  has("schedule", " # x.1\n");
   has("prove", "_k0: proved, ");
   EXPECT_EQ(printed["emit"], made.program.source);
   EXPECT_EQ(printed["schedule"], ir::print(made.program.plan, made.program.extents));

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "../random/rng.hpp"
 #include "graph/builder.hpp"
 #include "run/compile.hpp"
 
@@ -26,6 +27,81 @@ graph::KernelGraph sized(const Body& body) {
   const SymbolicExtent T = b.size({.name = "T", .min = 5, .max = 67, .multiple = 4});
   b.output(body(b, T, b.input("x", {T, 128})), "y");
   return b.build();
+}
+
+/// Two inputs of drawn extents of T and P, and the shapes that they have at drawn values: those of all inputs are what they were drawn as, or
+/// a size is in no extent alone.
+TEST(ValuesOfShapes, AreThoseThatGiveTheShapes) {
+  random_graphs::Rng rng(9);
+  int found = 0;
+  for (int i = 0; i < 300; ++i) {
+    Builder b("g");
+    const SymbolicExtent T = b.size({.name = "T", .max = 30, .multiple = 2}), P = b.size({.name = "P", .max = 9});
+    const std::vector<SymbolicExtent> all{T, P, T + P, 2 * T + P, T * P + 1, 3 * P, T + 2, 8};
+    const std::vector<std::int64_t> values{2 * rng.between(1, 15), rng.between(1, 9)};
+    const graph::SizeValues named{{"T", values[0]}, {"P", values[1]}};
+    std::vector<std::optional<graph::Shape>> shapes;
+    std::string extents;
+    for (const char* name : {"x", "z"}) {
+      const graph::SymbolicShape shape{rng.pick(all), rng.pick(all)};
+      b.output(exp(b.input(name, shape)));
+      shapes.push_back(graph::Shape{evaluate(shape[0], named), evaluate(shape[1], named)});
+      extents += graph::to_string(shape);
+    }
+    const graph::KernelGraph g = b.build();
+    std::vector<std::int64_t> result;
+    const std::string why = message([&] { result = values_of_shapes(g, shapes); });
+    if (why == "no error") {
+      EXPECT_EQ(result, values) << extents;
+      ++found;
+    } else {
+      EXPECT_TRUE(why.starts_with("graph g: no tensor's shape has ")) << extents << ": " << why;
+    }
+    for (auto& shape : shapes)
+      for (std::int64_t& extent : *shape) {  // any other extent contradicts the others, or gives other values
+        ++extent;
+        const auto refusal = refused([&] { EXPECT_NE(values_of_shapes(g, shapes), values) << extents; });
+        --extent;
+      }
+  }
+  EXPECT_GT(found, 150);
+}
+
+TEST(ValuesOfShapes, ThatContradictEachOtherAreRefused) {
+  Builder b("g");
+  const SymbolicExtent T = b.size({.name = "T", .max = 40, .multiple = 2}), P = b.size({.name = "P", .max = 9});
+  const TensorHandle x = b.input("x", {T, 8}), z = b.input("z", {2 * T + P, 8}), u = b.input("u", {T, 1});
+  b.output(concat(x + u, z, 0), "y");
+  const graph::KernelGraph g = b.build();
+  using Shapes = std::vector<std::optional<graph::Shape>>;
+  const auto of = [&](const Shapes& shapes) { return message([&] { values_of_shapes(g, shapes); }); };
+  EXPECT_EQ(values_of_shapes(g, {{{4, 8}}, {{11, 8}}, {{4, 1}}}), (std::vector<std::int64_t>{4, 3}));
+  EXPECT_EQ(values_of_shapes(g, {std::nullopt, {{11, 8}}, {{4, 1}}}), (std::vector<std::int64_t>{4, 3}));
+  EXPECT_EQ(of({{{4, 8}}, {{11, 8}}, {{6, 1}}}),
+            "graph g: T is 4, dimension 0 of input x, and 6, dimension 0 of input u");
+  EXPECT_EQ(of({{{4, 8}}, {{20, 8}}, {{4, 1}}}), "graph g: expected P from 1 to 9, found 12, dimension 0 of input z");
+  EXPECT_EQ(of({{{42, 8}}, {{20, 8}}, {{42, 1}}}),
+            "graph g: expected T from 2 to 40, found 42, dimension 0 of input x");
+  EXPECT_EQ(of({{{3, 8}}, {{9, 8}}, {{3, 1}}}),
+            "graph g: expected T to be a multiple of 2, found 3, dimension 0 of input x");
+  EXPECT_EQ(of({{{4, 7}}, {{11, 8}}, {{4, 1}}}), "graph g, input x: expected 8 elements along dimension 1, found 7");
+  EXPECT_EQ(of({{{4, 8, 1}}, {{11, 8}}, {{4, 1}}}), "graph g, input x: expected 2 dimensions, found 3");
+  EXPECT_EQ(of({{{4, 8}}}), "graph g: expected the shapes of 3 inputs, found 1");
+  EXPECT_EQ(of({{{4, 8}}, std::nullopt, {{4, 1}}}), "graph g: no tensor's shape has P alone");
+  Builder c("g");
+  const SymbolicExtent S = c.size({.name = "S", .max = 40});
+  const TensorHandle first = c.input("x", {S, 8});
+  c.output(concat(first, c.input("z", {S * 2, 8}), 0), "y");
+  EXPECT_EQ(message([&] {
+              values_of_shapes(c.build(), {{{3, 8}}, {{5, 8}}});
+            }),
+            "graph g, input z: expected 2*S = 6 elements along dimension 0, found 5; S is 3, dimension 0 of input x");
+  Builder d("g");
+  d.output(exp(d.input("x", {d.size({.name = "R", .max = 40}) * 2, 8})), "y");
+  EXPECT_EQ(message([&] {
+              values_of_shapes(d.build(), {{{5, 8}}});
+            }),
+            "graph g, input x: expected 2*R elements along dimension 0, found 5");
 }
 
 TEST(SizedPlan, HasTheInputsDimensions) {
