@@ -4,6 +4,7 @@
 #include "emit/kernel_text.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
+#include "kernel/widened.hpp"
 #include "selection/warpgroups.hpp"
 
 namespace zellige::emit {
@@ -50,6 +51,51 @@ std::string KernelText::tile_at(int buffer, const Index& stage) const {
   return fmt::format("{}.shift({})", tile(buffer), stage * graph::elements_in(b.stage_step, b.dtype));
 }
 
+/// Returns operand `side` of a matmul, which is in shared memory, as a tile with coordinates (batch, row, column).
+std::string KernelText::operand_tile(const Work& work, int side) {
+  const Node& n = block_.nodes[work.node];
+  const kernel::MatmulChoice& m = work.matmul;
+  const int rank = static_cast<int>(n.shape.size());
+  const int node = n.in[side];
+  const SmemTensor& b = plan_.tensors[plan_.tensor_of(node)];
+  const bool part = n.window && side == 0;
+  // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order. An operand
+  // that all batches share has stride 0 along the batch.
+  values::Value batch = empty(ValueKind::layout);
+  for (int d = rank - 3; d >= 0; --d)
+    if (b.padded[d] == 1 && n.shape[d] > 1)
+      batch.add(mode_node(fixed(n.shape[d]), {fixed(0)}));
+    else
+      batch.add(b.tile()[d]);
+  const values::Value first = rank == 2 ? unit() : rank == 3 ? batch[0] : batch;
+  const std::int64_t step = b.stride(rank - 1);
+  const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
+  const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
+                              : tile_at(plan_.tensor_of(node));
+  return fmt::format(
+      "view<{}>({})",
+      layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
+}
+
+/// Emits a matmul whose step widens its B in registers.
+void KernelText::widened_product(const Work& work, const kernel::WidenedOperand& widened) {
+  const Node& n = block_.nodes[work.node];
+  const Context& c = plan_.layout_of(work);
+  const kernel::MatmulChoice& m = work.matmul;
+  if (c.repeats() != 1)
+    fail("{}: %{} is computed slice by slice, and its operand is widened in registers", block_.name, work.node);
+  const auto numbers = [&](int load) { return load < 0 ? "NoNumbers{}" : tile_at(plan_.tensor_of(load)); };
+  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, widened in registers, K over {}",
+            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
+            printable(block_.nodes[widened.bytes].name), m.m, m.n, m.k, m.warps.k);
+  const bool some = open_threads(c);
+  out_.line("multiply_widened<{}, {}, {}, {}, {}>(acc{}, {}, {}, {}, {}, warp, lane);",
+            type_name(block_.nodes[n.in[1]].dtype), type_name(widened.packed), m.k, widened.scale_run, widened.zero_run,
+            work.node, operand_tile(work, 0), tile_at(plan_.tensor_of(widened.bytes)), numbers(widened.scale),
+            numbers(widened.zero));
+  if (some) out_.close();
+}
+
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
@@ -57,34 +103,12 @@ void KernelText::mma(const Work& work) {
   if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->a.registers != 4))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8 with four registers of A", block_.name,
          work.node, m.row->name);
-  const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
     registers(work.node, c);
     out_.line("acc{}.clear();", work.node);
   }
   const std::string type = n.tf32 ? "tfloat32_t" : type_name(block_.nodes[n.in[1]].dtype);
-  // Operands as (batch, row, column).
-  const auto operand = [&](int side) {
-    const int node = n.in[side];
-    const SmemTensor& b = plan_.tensors[plan_.tensor_of(node)];
-    const bool part = n.window && side == 0;
-    // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order. An operand
-    // that all batches share has stride 0 along the batch.
-    values::Value batch = empty(ValueKind::layout);
-    for (int d = rank - 3; d >= 0; --d)
-      if (b.padded[d] == 1 && n.shape[d] > 1)
-        batch.add(mode_node(fixed(n.shape[d]), {fixed(0)}));
-      else
-        batch.add(b.tile()[d]);
-    const values::Value first = rank == 2 ? unit() : rank == 3 ? batch[0] : batch;
-    const std::int64_t step = b.stride(rank - 1);
-    const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
-    const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
-                                : tile_at(plan_.tensor_of(node));
-    return fmt::format(
-        "view<{}>({})",
-        layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
-  };
+  if (const auto widened = kernel::widened_operand(block_, work.node, m)) return widened_product(work, *widened);
   const auto along_k = [&](int side) { return plan_.tensors[plan_.tensor_of(n.in[side])].along_k(side); };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
@@ -92,12 +116,13 @@ void KernelText::mma(const Work& work) {
             m.pipe() == target::Pipe::fma ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
-      c.repeats() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
+      c.repeats() == 1 ? operand_tile(work, 1)
+                       : fmt::format("columns_from({}, slice * {})", operand_tile(work, 1), m.n / c.repeats());
   const bool some = open_threads(c);
   const bool outer = m.pipe() == target::Pipe::fma, fragments = !outer && plan_.has_fragments(work.node);
   out_.line("multiply{}{}{}, {}>(acc{}, {}, {}, warp, lane);", outer ? "_outer<" : fmt::format("<{}, ", type), m.k,
             fragments ? "" : fmt::format(", {}", along_k(0)), along_k(1), work.node,
-            fragments ? fmt::format("op{}", n.in[0]) : operand(0), columns);
+            fragments ? fmt::format("op{}", n.in[0]) : operand_tile(work, 0), columns);
   if (some) out_.close();
 }
 

@@ -9,6 +9,7 @@
 #include "emit/source_lines.hpp"
 #include "kernel/evaluation.hpp"
 #include "kernel/sliced.hpp"
+#include "kernel/widened.hpp"
 
 namespace zellige::emit {
 
@@ -186,6 +187,8 @@ class KernelText {
 
   // evaluate_text.cpp: loop nests over thread-value layouts, and what each of their works stores; and reduce_text.cpp:
   // reductions across lanes, and stores of tiles from shared to global memory.
+  std::string operand_tile(const Work&, int side);
+  void widened_product(const Work&, const kernel::WidenedOperand&);
   void mma(const Work&);
   void nest(kernel::StepSpan);  // they share a thread-value layout
   void blocked_nest(kernel::StepSpan);

@@ -6,6 +6,7 @@
 #include "kernel/leaves.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "plan/dependence.hpp"
 #include "plan/same_thread.hpp"
 #include "selection/layouts.hpp"
@@ -275,9 +276,12 @@ void place_matmul(Grouping& g, int i) {
   const int mma = g.add(kernel::WorkKind::mma, i, id);
   g.tasks[mma].matmul = choice;
   if (rescale >= 0) g.tasks[mma].after_same.push_back(rescale);
+  const auto widened = kernel::widened_operand(g.program, i, choice);
   for (int side = 0; side < 2; ++side) {
     const int operand = n.in[side];
-    if (g.node(operand).kind == tile::NodeKind::load)
+    if (side == 1 && widened)
+      g.evaluate(mma, g.node(operand).in[0]);
+    else if (g.node(operand).kind == tile::NodeKind::load)
       g.load_reads[operand].push_back({mma, false});
     else
       g.reads.push_back({mma, operand, true});
@@ -312,6 +316,10 @@ void place_accumulate(Grouping& g, int i) {
 /// Adds the task that stores the matmul operand `i`, or keeps it in registers for a chained matmul.
 void place_round(Grouping& g, int i) {
   const tile::Node& n = g.node(i);
+  for (int reader : g.program.consumers(i))
+    if (g.tensor_core(reader))
+      if (const auto w = kernel::widened_operand(g.program, reader, g.selected.matmuls.at(reader)); w && w->round == i)
+        return;  // the matmul's step widens it
   int chained = -1;
   for (int reader : g.program.consumers(i))
     if (g.tensor_core(reader) && g.selected.fragments_from.contains(reader) && g.node(reader).in[0] == i)

@@ -6,6 +6,7 @@
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/operand_loads.hpp"
+#include "kernel/widened.hpp"
 #include "plan/group.hpp"
 #include "plan/swizzle_search.hpp"
 #include "selection/layouts.hpp"
@@ -124,11 +125,39 @@ AccessPattern fragments(const kernel::MatmulChoice& m, const kernel::SmemTensor&
   return p;
 }
 
+/// Returns the loads by which a matmul that widens its B in registers reads A (side 0), or the bytes of B: the four lanes of
+/// a row or column have neighbours along K, `words` times 8 elements each.
+AccessPattern widened_loads(const kernel::SmemTensor& buffer, int side, int words) {
+  const int bytes = side == 0 ? 16 : 4 * words, elements = side == 0 ? 8 * words : 4 * words;  // of a load; of a lane
+  const int lanes = 128 / bytes;  // whose loads are served together
+  AccessPattern p;
+  p.name = "loads of a product", p.bytes = bytes;
+  graph::Shape at(buffer.rank(), 0);
+  const int along = buffer.k_dimension(side), across = buffer.other_dimension(side);
+  for (std::int64_t k = 0; k < std::min<std::int64_t>(buffer.padded[along], 256); k += 4 * elements)
+    for (int first = 0; first < 32; first += lanes) {
+      std::vector<std::pair<int, int>> cells;
+      for (int lane = first; lane < first + lanes; ++lane) {
+        at[across] = std::min<std::int64_t>(lane / 4, buffer.padded[across] - 1);
+        at[along] = k + lane % 4 * elements;
+        cells.push_back(cell(buffer, at));
+      }
+      p.instances.push_back(std::move(cells));
+    }
+  return p;
+}
+
 /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
 void append_operand(const kernel::Kernel& kernel, const selection::Task& t, const kernel::SmemTensor& buffer,
                     std::vector<AccessPattern>& to) {
   const kernel::MatmulChoice& m = t.matmul;
   const std::vector<int>& in = kernel.program.nodes[t.node].in;
+  if (const auto widened = kernel::widened_operand(kernel.program, t.node, m)) {
+    const int words = kernel::widened_words(*widened, m);
+    if (buffer.node == in[0]) to.push_back(widened_loads(buffer, 0, words));
+    if (buffer.node == widened->bytes) to.push_back(widened_loads(buffer, 1, words));
+    return;
+  }
   for (int side = 0; side < 2; ++side) {
     if (in[side] != buffer.node) continue;
     if (m.by_matrices(buffer.along_k(side))) return to.push_back(fragments(m, buffer));

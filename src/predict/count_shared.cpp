@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernel/evaluated_layout.hpp"
+#include "kernel/widened.hpp"
 #include "predict/banks.hpp"
 #include "selection/matrix_stores.hpp"
 
@@ -342,6 +343,8 @@ SharedCounts count_shared(const kernel::Kernel& kernel, kernel::StepSpan steps) 
   const kernel::Context& c = kernel.layout_of(t);
   const tile::Node& n = kernel.program.nodes[t.node];
   const bool staged = t.kind == kernel::WorkKind::to_global && t.tensor >= 0;
+  if (t.kind == kernel::WorkKind::mma && kernel::widened_operand(kernel.program, t.node, t.matmul))
+    return {.counts = {}, .exact = false};
   if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::fetch) return {};
   if (t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster) {
     const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.tensor : steps.front().reads.front().tensor;

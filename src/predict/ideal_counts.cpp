@@ -5,6 +5,7 @@
 
 #include "kernel/fragments.hpp"
 #include "kernel/operand_loads.hpp"
+#include "kernel/widened.hpp"
 #include "target/products.hpp"
 
 namespace zellige::predict {
@@ -113,8 +114,15 @@ class ScheduleWalk {
                        m_tiles = tile::ceil_div(m.m, m.row->m), steps = tile::ceil_div(m.k, m.row->k),
                        batch = m.batch * slices;
     const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
+    const bool widened = kernel::widened_operand(plan_.program, t.node, m).has_value();
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && plan_.has_fragments(t.node)) continue;
+      if (widened) {  // each lane 16 bytes of a row, or 4 of a column and its numbers
+        const double loads =
+            static_cast<double>((side == 0 ? 2 * m_tiles * m.warps.n : 3 * n_tiles * m.warps.m) * m.k) / 32;
+        all_.accesses += times * loads, all_.wavefronts += times * loads * (side == 0 ? 4 : 1);
+        continue;
+      }
       const bool along_k = plan_.tensors[plan_.tensor_of(n.in[side])].along_k(side);
       const auto each = static_cast<double>(batch * steps * (side == 0 ? m.warps.n : m.warps.m)) * times;
       if (m.by_matrices(along_k)) {

@@ -9,6 +9,7 @@
 #include "kernel/operand_loads.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "predict/banks.hpp"
 #include "predict/count_shared.hpp"
 #include "target/products.hpp"
@@ -143,6 +144,7 @@ Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
     const graph::Shape batch = graph::coordinates(b, batches);
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && kernel.has_fragments(t.node)) continue;
+      if (kernel::widened_operand(kernel.program, t.node, m)) continue;  // by ordinary loads, which are not counted
       const kernel::SmemTensor& buffer = kernel.tensors[kernel.tensor_of(n.in[side])];
       if (!m.by_matrices(buffer.along_k(side))) {
         add(counts, counts_of_loads(kernel, t, side, batch), 1);

@@ -15,7 +15,7 @@ namespace zellige::rewrite {
 namespace {
 
 /// Limits of the kernels: rows of x; blocks, where there are enough columns; columns and K of a tile; elements of x in a tile.
-constexpr std::int64_t max_weight_rows = 64, min_weight_blocks = 128, max_weight_columns = 64, max_weight_k = 512,
+constexpr std::int64_t max_weight_rows = 64, min_weight_blocks = 128, max_weight_columns = 64, max_weight_k = 1024,
                        max_row_elements = 8192;
 
 bool is_narrow(DType dtype) {
@@ -120,12 +120,14 @@ struct WeightTiles {
 
 std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
   WeightTiles t;
+  // Few rows of x cost little, so that there may be many blocks, which read them all.
+  const std::int64_t blocks = (rows <= 8 ? 2 : 1) * min_weight_blocks;
   for (std::int64_t columns = max_weight_columns; columns >= 16 && t.columns == 0; columns /= 2)
-    if (w.n % columns == 0 && (w.n / columns >= min_weight_blocks || columns == 16)) t.columns = columns;
+    if (w.n % columns == 0 && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
   std::int64_t run = 1;  // elements of K with one scale and one zero point
   for (const auto& numbers : {w.scale, w.zero})
     if (numbers && numbers->groups > 1) run = std::max(run, w.k / numbers->groups);
-  const std::int64_t whole = (rows + 15) / 16 * 16;
+  const std::int64_t whole = (rows + 7) / 8 * 8;
   for (std::int64_t k = max_weight_k; k >= 64 && t.k == 0; k /= 2)
     if (w.k % k == 0 && k % run == 0 && (k * whole <= max_row_elements || k == 64)) t.k = k;
   if (t.k == 0 && run > 1 && w.k % run == 0 && run % 32 == 0 && run * whole <= 4 * max_row_elements) t.k = run;
@@ -138,7 +140,7 @@ class WeightWriter {
   WeightWriter(const Known& g, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles)
       : g_(g), out_(out), w_(w), tiles_(tiles) {
     block_.grid = {w.n / tiles.columns, 1, 1};
-    block_.block = {256, 1, 1};
+    block_.block = {std::min<std::int64_t>(256, tiles.k), 1, 1};  // a warp for each 32 of K
     block_.loop = w.k / tiles.k;
   }
 

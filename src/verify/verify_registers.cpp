@@ -5,6 +5,7 @@
 
 #include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "selection/warpgroups.hpp"
 #include "verify/proofs.hpp"
 #include "verify/register_proof.hpp"
@@ -225,7 +226,10 @@ void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
   } else {
     operands.stored(n.in[0], false);  // ldmatrix: elements of other threads
   }
-  operands.stored(n.in[1], false);
+  if (const auto widened = kernel::widened_operand(f.p, t.node, t.matmul))
+    operands.read(f.p.nodes[widened->round].in[0], At::elsewhere);
+  else
+    operands.stored(n.in[1], false);
   if (kernel::rescaled_by(n) >= 0 && given.rescaled.erase(t.node) == 0)
     reject(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
            pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));
