@@ -97,6 +97,13 @@ TEST(Ptx, HasEveryCallOfSm90) {
   EXPECT_EQ(loops, 2);
 }
 
+/// Returns true if nvcc and ptxas make machine code of a unit of this folder.
+bool is_assembled(const std::string& architecture, const std::string& unit, const std::string& options = "") {
+  const std::string command = std::string(ZELLIGE_NVCC) + " -std=c++20 -cubin -arch=" + architecture +
+                              " -I" ZELLIGE_SOURCE_DIR "/include " ZELLIGE_SOURCE_DIR "/tests/atom/" + unit +
+                              " -o /dev/null " + options;
+  return std::system(command.c_str()) == 0;
+}
 // Each row of SM120 is in the PTX, and the assembler makes one machine instruction of it.
 TEST(Ptx, HasEveryNarrowProductOfSm120) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
@@ -107,11 +114,17 @@ TEST(Ptx, HasEveryNarrowProductOfSm120) {
     EXPECT_NE(ptx.find(row.ptx + std::string(" ")), std::string::npos) << row.name << " has no '" << row.ptx << "'";
   }
   EXPECT_EQ(rows, 154);
-  const std::string command = std::string(ZELLIGE_NVCC) +
-                              " -std=c++20 -cubin -arch=sm_120a -I" ZELLIGE_SOURCE_DIR "/include " ZELLIGE_SOURCE_DIR
-                              "/tests/atom/" +
-                              unit + " -o /dev/null";
-  EXPECT_EQ(std::system(command.c_str()), 0) << "ptxas does not take a row";
+  EXPECT_TRUE(is_assembled("sm_120a", unit));
+}
+// ldmatrix and stmatrix of bytes are on all of Blackwell; tensor memory and its products on sm_10x, those of integers on
+// sm_100a alone.
+TEST(Ptx, TensorMemoryIsAssembled) {
+  if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
+  const std::string unit = "device_unit_tmem.cu";
+  EXPECT_TRUE(is_assembled("sm_100a", unit, "-DZELLIGE_TENSOR_MEMORY=1 -DZELLIGE_INTEGERS=1"));
+  EXPECT_TRUE(is_assembled("sm_103a", unit, "-DZELLIGE_TENSOR_MEMORY=1"));
+  EXPECT_TRUE(is_assembled("sm_120a", unit));
+  EXPECT_FALSE(is_assembled("sm_120a", unit, "-DZELLIGE_TENSOR_MEMORY=1 > /dev/null 2>&1"));
 }
 
 /// Returns the number of instructions of a kernel in `ptx` between its load and its store, without the moves that

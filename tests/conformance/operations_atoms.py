@@ -4,16 +4,13 @@ import re
 from notation import expression as x
 
 
-class NotInTheTables(ValueError):
-    """An instruction of an architecture that the tables leave out."""
-
-
 TYPES = {"half": "half_t", "bfloat16": "bfloat16_t", "bf16": "bfloat16_t", "int8": "signed char",
          "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short", "int": "int", "int32": "int",
          "uint32": "unsigned", "int64": "long long", "uint64": "unsigned long long", "float": "float",
          "double": "double", "tfloat32": "tfloat32_t", "tf32": "tfloat32_t", "int1": "integer_subbyte<1, true>",
          "uint1": "uint1_t", "int2": "int2_t", "uint2": "uint2_t", "int4": "int4_t", "uint4": "uint4_t",
-         "uint128": "uint128_t", "float_e4m3": "float_e4m3_t", "float_e5m2": "float_e5m2_t", "e4m3": "float_e4m3_t",
+         "uint128": "uint128_t", "float_e2m1": "float_e2m1_t", "float_e3m2": "float_e3m2_t",
+         "float_e2m3": "float_e2m3_t", "float_ue8m0": "float_ue8m0_t", "float_ue4m3": "float_ue4m3_t", "float_e4m3": "float_e4m3_t", "float_e5m2": "float_e5m2_t", "e4m3": "float_e4m3_t",
          "e5m2": "float_e5m2_t"}
 GMMA = "SM90::GMMA"
 OPS = ("mma_traits", "copy_traits", "copy_atom_print", "tiled_mma_", "tiled_copy_", "cotiled_copy", "tma_", "gmma_desc")
@@ -25,15 +22,14 @@ def ctype(name):
 
 def op_type(name):
     """A CuTe operation as a type of the library."""
-    if name.startswith(("SM100", "SM120")):
-        raise NotInTheTables(f"{name}: instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are")
     if name.startswith(GMMA) and name.endswith(("_SS", "_RS")):
         return f"{name}<{GMMA}::Major::K,{GMMA}::Major::K>"
     if name.startswith(GMMA) and "_S32" not in name:
         return f"{name}<>"
     found = re.fullmatch(r"(\w+)<(.*)>", name)
     if found and not found[2].isdigit():
-        return f"{found[1]}<{','.join(ctype(t) for t in found[2].split(','))}>"
+        majors = {"K": "UMMA::Major::K", "MN": "UMMA::Major::MN"}
+        return f"{found[1]}<{','.join(majors.get(t, ctype(t)) for t in found[2].split(','))}>"
     return name
 
 

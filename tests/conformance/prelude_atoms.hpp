@@ -1,10 +1,14 @@
 // Included by the generated units of the compile-time API for instructions and
 // tilings.
 #pragma once
+#include <zellige/atom/byte_matrix.hpp>
 #include <zellige/atom/gmma_descriptor.hpp>
 #include <zellige/atom/gmma_names_ext.hpp>
+#include <zellige/atom/narrow_mma_call.hpp>
 #include <zellige/atom/print.hpp>
 #include <zellige/atom/tma_copy.hpp>
+#include <zellige/atom/tmem_copy.hpp>
+#include <zellige/atom/umma.hpp>
 
 #include "answer.hpp"
 

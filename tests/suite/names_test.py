@@ -19,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SAME_NAMES = {
     "Shape": "CuTe's name of a layout's shape in include, and a tensor's extents in graph, where the field says shape, too",
     "Step": "CuTe's name of a tile's step in include, and a line of a warp role in kernel, as .ir prints it",
+    "DescriptorIterator": "CuTe's, in SM90::GMMA and in UMMA",
+    "LayoutType": "CuTe's, in SM90::GMMA and in UMMA",
     "Mma": "CuTe's SM90::GMMA::Mma in include, and the step of that name in kernel, as .ir prints it",
 }
 # Namespaces beside that of the folder, by file, and why.

@@ -28,7 +28,8 @@ TEST(CopyRows, SourceAndDestinationAreTheSameBits) {
     for (auto const& [bit, count] : destination) ASSERT_TRUE(source.contains(bit)) << known.name << " " << bit;
     // Registers hold each bit once; memory may be addressed by threads whose addresses are not used.
     for (auto const& [bit, count] : reference) ASSERT_EQ(count, 1) << known.name << " " << bit;
-    bool const to_memory = row.kind == CopyRow::Kind::to_rows || row.kind == CopyRow::Kind::to_columns;
+    bool const to_memory = row.kind == CopyRow::Kind::to_rows || row.kind == CopyRow::Kind::to_columns ||
+                           row.kind == CopyRow::Kind::to_byte_columns;
     for (auto const& [bit, count] : to_memory ? source : destination) ASSERT_EQ(count, 1) << known.name;
   }
 }

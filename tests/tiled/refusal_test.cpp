@@ -17,11 +17,16 @@ std::string refusal(std::string_view op, std::vector<std::string> const& args) {
 TEST(Refusals, Instructions) {
   EXPECT_EQ(refusal("mma_traits", {"SM80_16x8x48_F32F16F16F32_TN"}),
             "there is no instruction SM80_16x8x48_F32F16F16F32_TN");
-  EXPECT_EQ(refusal("mma_traits", {"SM120_16x8x32_TN<float_e4m3,float_e4m3,float>"}),
-            "SM120_16x8x32_TN<float_e4m3,float_e4m3,float>: instructions of SM100 and SM120 are not in the tables; "
-            "SM70 to SM90 are");
-  EXPECT_EQ(refusal("copy_traits", {"SM100_TMEM_LOAD_32dp32b1x"}),
-            "SM100_TMEM_LOAD_32dp32b1x: instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are");
+  EXPECT_EQ(refusal("mma_traits", {"SM120_16x8x32_TN<float_e4m3,float_e4m3,double>"}),
+            "there is no instruction SM120_16x8x32_TN<float_e4m3,float_e4m3,double>");
+  EXPECT_EQ(refusal("copy_traits", {"SM100_TMEM_LOAD_32dp32b256x"}),
+            "SM100_TMEM_LOAD_32dp32b256x: sparse instructions of SM100, and those with scales, are not in the tables; "
+            "the others "
+            "are");
+  EXPECT_EQ(refusal("mma_traits", {"SM100_MMA_MXF8F6F4_SS<float_e4m3,float_e4m3,float,float_ue8m0,128,256,K,K>"}),
+            "SM100_MMA_MXF8F6F4_SS<float_e4m3,float_e4m3,float,float_ue8m0,128,256,K,K>: sparse instructions of SM100, "
+            "and those "
+            "with scales, are not in the tables; the others are");
 }
 TEST(Refusals, ElementsThatThreadsWouldShare) {
   EXPECT_EQ(refusal("copy_atom_print", {"SM75_U16x2_LDSM_T", "float"}),

@@ -108,8 +108,10 @@ TEST(Surface, RefusesWhatTheTablesLack) {
   EXPECT_EQ(message("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"),
             "SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS: sparse instructions are not in the tables; the dense "
             "ones of SM70 to SM90 are");
-  EXPECT_EQ(message("SM100_MMA_F16BF16_SS"),
-            "SM100_MMA_F16BF16_SS: instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are");
+  EXPECT_EQ(
+      message("SM100_MMA_F16BF16_SS"),
+      "SM100_MMA_F16BF16_SS: the name lacks its template arguments, as in "
+      "SM120_16x8x32_TN<float_e4m3_t,float_e2m1_t,float> or SM100_MMA_F16BF16_SS<half_t,half_t,float,128,256,K,K>");
   EXPECT_EQ(message("SM80_16x8x17_F16F16F16F16_TN"), "there is no instruction SM80_16x8x17_F16F16F16F16_TN");
 }
 

@@ -18,6 +18,10 @@
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/atom/named_barrier.hpp>
+#if !defined(ZELLIGE_EMULATE)
+#include <zellige/atom/elect.hpp>
+#include <zellige/atom/tcgen05.hpp>
+#endif
 
 namespace cutlass::arch {
 
@@ -235,6 +239,26 @@ CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int
     initialize_barrier_array_pair<Full, Empty, stages>(full, empty, full_arrivals, empty_arrivals);
 }
 }  // namespace detail
+
+#if !defined(ZELLIGE_EMULATE)
+// tcgen05.commit: each arrives at the mbarrier when the products before it are complete. One thread calls it; these
+// functions elect it, so that all threads of a warp may.
+CUTLASS_DEVICE void umma_arrive(uint64_t const* barrier) {
+  if (zellige::elect_one()) zellige::tcgen05_commit(barrier);
+}
+CUTLASS_DEVICE void umma_arrive_2x1SM_sm0(uint64_t const* barrier) {
+  if (zellige::elect_one()) zellige::tcgen05_commit_pair(barrier);
+}
+CUTLASS_DEVICE void umma_arrive_multicast(uint64_t const* barrier, uint16_t ctas) {
+  if (zellige::elect_one()) zellige::tcgen05_commit_multicast(barrier, ctas);
+}
+CUTLASS_DEVICE void umma_arrive_multicast_2x1SM(uint64_t const* barrier, uint16_t ctas) {
+  if (zellige::elect_one()) zellige::tcgen05_commit_multicast_pair(barrier, ctas);
+}
+/// Waits for this thread's tcgen05.ld or tcgen05.st.
+CUTLASS_DEVICE void fence_view_async_tmem_load() { zellige::tmem_load_wait(); }
+CUTLASS_DEVICE void fence_view_async_tmem_store() { zellige::tmem_store_wait(); }
+#endif
 
 }  // namespace cutlass::arch
 #endif

@@ -84,7 +84,8 @@ ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
 template <class Op, class... Args>
 struct Copy_Traits {
   static_assert(bool(detail::copy_row_of<Op>::value),
-                "Copy_Traits<Op>: the tables have no such instruction (SM100 and SM120 are not in them)");
+                "Copy_Traits<Op>: the tables have no such instruction, or its header is not included "
+                "(atom/tmem_copy.hpp, byte_matrix.hpp)");
   using ThrID = detail::copy_layout_t<Op, CopyPart::threads>;
   using SrcLayout = detail::copy_layout_t<Op, CopyPart::source>;
   using DstLayout = detail::copy_layout_t<Op, CopyPart::destination>;

@@ -24,17 +24,25 @@ using Args = std::vector<std::string>;
   throw LayoutError(std::string(name) + ": " + std::to_string(given) + " operands are too few",
                     {Rule::not_a_layout, 0, 0});
 }
-/// Throws a LayoutError which says why the tables do not have instruction `name`: it is sparse, of SM100 or
-/// SM120, or unknown.
+/// Throws a LayoutError which says why the tables do not have instruction `name`: it is sparse, of SM100 with scales, lacks
+/// template arguments, or is unknown.
 [[noreturn]] inline void unknown_instruction(std::string_view name) {
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
   if (!newer && (name.find("SPARSE") != name.npos || name.find("_sparse") != name.npos))
     throw LayoutError(text + ": sparse instructions are not in the tables; the dense ones of SM70 to SM90 are",
                       {Rule::not_a_layout, 0, 0});
-  throw LayoutError(newer ? text + ": instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are"
-                          : "there is no instruction " + text,
-                    {Rule::not_a_layout, 0, 0});
+  if (newer && name.find('<') == name.npos && (name.find("MMA") != name.npos || name.starts_with("SM120")))
+    throw LayoutError(
+        text +
+            ": the name lacks its template arguments, as in SM120_16x8x32_TN<float_e4m3_t,float_e2m1_t,float> or "
+            "SM100_MMA_F16BF16_SS<half_t,half_t,float,128,256,K,K>",
+        {Rule::not_a_layout, 0, 0});
+  if (name.starts_with("SM100"))
+    throw LayoutError(
+        text + ": sparse instructions of SM100, and those with scales, are not in the tables; the others are",
+        {Rule::not_a_layout, 0, 0});
+  throw LayoutError("there is no instruction " + text, {Rule::not_a_layout, 0, 0});
 }
 /// Splits a name with template arguments: returns {"Name", "a", "b"} for "Name<a,b>".
 inline Args split_template(std::string_view name) {
@@ -70,6 +78,17 @@ inline NamedMma named_mma(std::string const& name) {
       r.bits[i] = int(bits_of_type(parts[1 + (i < given ? i : i == 3 ? 0 : given - 1)]));
     }
   } else {
+    if (UmmaText const u = parse_umma(parts, [](auto const& type) { return bits_of_type(type); }); u.ctas != 0) {
+      auto part = [&](int rows, int columns) {
+        int const mine = rows / u.ctas;
+        Value const elements = algebra::two_modes(mode(fixed(mine), {fixed(1)}), mode(fixed(columns), {fixed(rows)}));
+        return algebra::two_modes(mode(fixed(u.ctas), {fixed(u.ctas == 1 ? 0 : mine)}), elements);
+      };
+      Value const shape = bundle(ValueKind::tuple, number(u.m), number(u.n), number(u.k));
+      r.atom = {algebra::column(u.ctas), shape, part(u.m, u.k), part(u.n, u.k), part(u.m, u.n)};
+      for (int i = 0; i < 4; ++i) r.bits[i] = u.bits[i];
+      return r;
+    }
     row = find_mma(name.c_str());
     if (!row) row = find_mma_template(name);
     if (!row) unknown_instruction(name);

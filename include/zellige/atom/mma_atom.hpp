@@ -52,7 +52,8 @@ using mma_layout_t = planned_layout<mma_layout_of<Op, part>>;
 template <class Op, class... Args>
 struct MMA_Traits {
   static_assert(bool(detail::mma_row_of<Op>::value),
-                "MMA_Traits<Op>: the tables have no such instruction (SM100 and SM120 are not in them)");
+                "MMA_Traits<Op>: the tables have no such instruction, or its header is not included (atom/umma.hpp, "
+                "narrow_mma_call.hpp)");
   using ValTypeD = number_t<detail::mma_row_of<Op>::value.d>;
   using ValTypeA = number_t<detail::mma_row_of<Op>::value.a>;
   using ValTypeB = number_t<detail::mma_row_of<Op>::value.b>;
@@ -223,6 +224,15 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   /// Returns an uninitialised register tensor of this shape, which a thread's part of an accumulator has.
   template <class S>
   ZELLIGE_HOST_DEVICE static constexpr auto make_accumulator(S const& shape) {
+    if constexpr (requires { typename FrgTypeC::tensor_memory_tag; })
+      return FrgTypeC::make(shape);
+    else
+      return make_register_accumulator(shape);
+  }
+
+ private:
+  template <class S>
+  ZELLIGE_HOST_DEVICE static constexpr auto make_register_accumulator(S const& shape) {
     static_assert(!__is_empty(FrgTypeC),
                   "make_fragment_C, partition_fragment_C: the accumulator of an SM100 instruction is in tensor memory, "
                   "which is not supported");
@@ -231,8 +241,6 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     else
       return make_tensor<FrgTypeC>(shape);
   }
-
- private:
   /// Fails to compile unless X has the modes of a partition: (V, M, K), (V, N, K) or (V, M, N). TV is the
   /// instruction's layout of the operand, and V must have the number of values that TV gives to a thread.
   template <class X, class TV>
@@ -247,7 +255,9 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
     // A register fragment may be copied from elements of any type. A descriptor's tile must have elements of the
     // instruction's size.
-    if constexpr (requires(Fragment const& f) { *f; }) {
+    if constexpr (requires { typename Fragment::tensor_memory_tag; }) {
+      return Fragment::make(shape(x));
+    } else if constexpr (requires(Fragment const& f) { *f; }) {
       static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<T>,
                     "make_fragment_A, _B(part): its elements have another size than the instruction's");
       return make_tensor<Fragment>(x);

@@ -18,17 +18,19 @@ namespace zellige {
 namespace detail {
 template <class X>
 inline constexpr bool elsewhere = is_gmem_v<X> || is_smem_v<X> || is_tmem_v<X>;
-/// An instruction that takes scales or metadata beside A and B: narrow_mma_call.hpp.
+/// An instruction with a mma_unpack of its own: it takes scales or metadata beside A and B (narrow_mma_call.hpp), or its
+/// operands are in tensor or shared memory (umma.hpp).
 template <class Op>
-concept takes_more = requires {
+concept takes_other_operands = requires {
   requires Op::scaled || Op::sparse;
-};
+}
+|| requires { Op::a_in_tmem; };
 }  // namespace detail
 /// Computes d = a * b + c with one mma.sync. The four tensors are a thread's fragments for one instruction, in
 /// registers. Called by MMA_Atom::call.
 template <class Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 requires(requires { typename Op::ARegisters; } && !detail::complex_op<Op> && !SM90::GMMA::warpgroup_operation<Op> &&
-         !detail::dot_op<Op> && !detail::takes_more<Op>) ZELLIGE_DEVICE
+         !detail::dot_op<Op> && !detail::takes_other_operands<Op>) ZELLIGE_DEVICE
     inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a, TB const& b, TC const& c) {
   static_assert(!detail::elsewhere<remove_cvref_t<TD>> && !detail::elsewhere<TA> && !detail::elsewhere<TB> &&
                     !detail::elsewhere<TC>,

@@ -115,8 +115,7 @@ ZELLIGE_DEVICE inline void narrow_registers(uint32_t (&r)[N], X const& x) {
 /// and Op is such an instruction: ldmatrix puts them two bits lower.
 template <class Op, class Element, tensor_like X>
 ZELLIGE_DEVICE inline void shift_e2m1(X&& x) {
-  constexpr MmaRow row = Op::row();
-  if constexpr (is_same_v<Element, float_e2m1_t> && row.stored_bits(row.a) == 8) {
+  if constexpr (is_same_v<Element, float_e2m1_t> && is_same_v<typename NarrowTraits<Op>::Stored, uint8_t>) {
     auto words = recast<uint32_t>(x);
     ZELLIGE_UNROLL
     for (int i = 0; i < int(size(words)); ++i) words(i) = words(i) << 2;
@@ -128,12 +127,12 @@ ZELLIGE_DEVICE inline void shift_e2m1(X&& x) {
 /// Moves the elements of fragment x of A, which ldmatrix has loaded from tiles of four bits, to where Op takes them.
 template <detail::narrow_op Op, tensor_like X>
 ZELLIGE_DEVICE inline void fp4_shift_A(Op const&, X&& x) {
-  detail::shift_e2m1<Op, number_t<Op::row().a>>(x);
+  detail::shift_e2m1<Op, number_t<detail::NarrowTraits<Op>::row.a>>(x);
 }
 /// The same for a fragment of B.
 template <detail::narrow_op Op, tensor_like X>
 ZELLIGE_DEVICE inline void fp4_shift_B(Op const&, X&& x) {
-  detail::shift_e2m1<Op, number_t<Op::row().b>>(x);
+  detail::shift_e2m1<Op, number_t<detail::NarrowTraits<Op>::row.b>>(x);
 }
 
 /// Computes d = a * b + c with one instruction that has scales or a sparse A.

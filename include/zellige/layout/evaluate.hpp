@@ -17,12 +17,13 @@ namespace detail {
 /// unknown.
 inline long long bits_of_type(std::string_view type) {
   constexpr std::pair<char const*, int> known[] = {
-      {"bool", 8},       {"char", 8},      {"int8", 8},    {"uint8", 8},     {"float8", 8},  {"fp8", 8},
-      {"e4m3", 8},       {"e5m2", 8},      {"half", 16},   {"bfloat16", 16}, {"bf16", 16},   {"int16", 16},
-      {"uint16", 16},    {"float", 32},    {"tf32", 32},   {"tfloat32", 32}, {"int", 32},    {"int32", 32},
-      {"uint32", 32},    {"unsigned", 32}, {"double", 64}, {"int64", 64},    {"uint64", 64}, {"uint128", 128},
-      {"int4", 4},       {"uint4", 4},     {"int2", 2},    {"uint2", 2},     {"uint1", 1},   {"int1", 1},
-      {"float_e4m3", 8}, {"float_e5m2", 8}};
+      {"bool", 8},       {"char", 8},       {"int8", 8},       {"uint8", 8},      {"float8", 8},     {"fp8", 8},
+      {"e4m3", 8},       {"e5m2", 8},       {"half", 16},      {"bfloat16", 16},  {"bf16", 16},      {"int16", 16},
+      {"uint16", 16},    {"float", 32},     {"tf32", 32},      {"tfloat32", 32},  {"int", 32},       {"int32", 32},
+      {"uint32", 32},    {"unsigned", 32},  {"double", 64},    {"int64", 64},     {"uint64", 64},    {"uint128", 128},
+      {"int4", 4},       {"uint4", 4},      {"int2", 2},       {"uint2", 2},      {"uint1", 1},      {"int1", 1},
+      {"float_e4m3", 8}, {"float_e5m2", 8}, {"float_e2m1", 4}, {"float_e2m3", 6}, {"float_e3m2", 6}, {"float_ue8m0", 8},
+      {"float_ue4m3", 8}};
   if (type.ends_with("_t")) type.remove_suffix(2);
   for (auto [name, bits] : known) {
     if (type == name) return bits;

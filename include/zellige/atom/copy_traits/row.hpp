@@ -19,21 +19,28 @@ namespace zellige {
 struct CopyRow {
   enum class Kind : signed char {
     none,
-    vector,        // one thread moves `bits` contiguous bits
-    element,       // one thread moves one element; wider accesses are chosen from the tensors' layouts
-    shuffle1,      // threads at lane distance 1 transpose the 2 x 2 matrix of their registers
-    shuffle4,      // the same at lane distance 4
-    rows,          // ldmatrix of `matrices` 8x8 matrices of 16-bit elements: reads rows of 16 bytes
-    columns,       // ldmatrix.trans
-    to_rows,       // stmatrix: writes rows of 16 bytes
-    to_columns,    // stmatrix.trans
-    in_registers,  // movmatrix: transposes an 8x8 matrix in a warp's registers
+    vector,           // one thread moves `bits` contiguous bits
+    element,          // one thread moves one element; wider accesses are chosen from the tensors' layouts
+    shuffle1,         // threads at lane distance 1 transpose the 2 x 2 matrix of their registers
+    shuffle4,         // the same at lane distance 4
+    rows,             // ldmatrix of `matrices` 8x8 matrices of 16-bit elements: reads rows of 16 bytes
+    columns,          // ldmatrix.trans
+    to_rows,          // stmatrix: writes rows of 16 bytes
+    to_columns,       // stmatrix.trans
+    in_registers,     // movmatrix: transposes an 8x8 matrix in a warp's registers
+    byte_columns,     // ldmatrix.trans of 16x16 matrices of bytes, `matrices` registers
+    to_byte_columns,  // stmatrix.trans of 16x8 matrices of bytes
+    expanded_rows,    // ldmatrix of rows of 16 elements of 4 or 6 bits, which become bytes
+    tmem_load,        // tcgen05.ld: `matrices` times `bits` of each of `lanes` lanes of tensor memory
+    tmem_store,       // tcgen05.st
   };
   Kind kind = Kind::none;
-  short arch = 0;     // the first compute capability that has it, 10 * major + minor; 0: all
-  int bits = 0;       // that one thread moves, where the kind does not determine them
-  int matrices = 0;   // of ldmatrix, stmatrix, movmatrix
-  int wrong_for = 0;  // if PTX has no cp.async of `bits`: a number of bits that it has, for the error; else 0
+  short arch = 0;        // the first compute capability that has it, 10 * major + minor; 0: all
+  int bits = 0;          // that one thread moves, where the kind does not determine them
+  int matrices = 0;      // of ldmatrix, stmatrix, movmatrix
+  int wrong_for = 0;     // if PTX has no cp.async of `bits`: a number of bits that it has, for the error; else 0
+  short lanes = 0;       // of tensor memory: 16 or 32
+  bool of_half = false;  // tcgen05.ld, st: a column of 32 bits has one element of 16
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return kind != Kind::none; }
 };
 
@@ -65,7 +72,50 @@ inline constexpr CopyName copy_rows[] = {
     {"SM90_U16x2_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 1}},
     {"SM90_U16x4_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 2}},
     {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
+    {"SM100_U8x8_LDSM_T", {CopyRow::Kind::byte_columns, 100, 0, 2}},
+    {"SM100_U8x16_LDSM_T", {CopyRow::Kind::byte_columns, 100, 0, 4}},
+    {"SM100_SU4_DU8x16_x1_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 1}},
+    {"SM100_SU4_DU8x16_x2_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 2}},
+    {"SM100_SU4_DU8x16_x4_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 4}},
+    {"SM100_SU6_DU8x16_x1_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 1}},
+    {"SM100_SU6_DU8x16_x2_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 2}},
+    {"SM100_SU6_DU8x16_x4_LDSM_N", {CopyRow::Kind::expanded_rows, 100, 0, 4}},
+    {"SM100_U8x4_STSM_T", {CopyRow::Kind::to_byte_columns, 100, 0, 1}},
+    {"SM100_U8x8_STSM_T", {CopyRow::Kind::to_byte_columns, 100, 0, 2}},
+    {"SM100_U8x16_STSM_T", {CopyRow::Kind::to_byte_columns, 100, 0, 4}},
 };
+
+/// The shapes of tcgen05.ld and tcgen05.st: lanes and bits of a lane, and how often it may be repeated: 1 up to `most`, by
+/// powers of two. Of 16 lanes of 32 bits, the two halves of a warp access two places of each lane.
+struct TmemShape {
+  short lanes, bits, most;
+};
+inline constexpr TmemShape tmem_shapes[] = {{16, 256, 32}, {16, 128, 64}, {16, 64, 128}, {16, 32, 128}, {32, 32, 128}};
+
+/// Returns the descriptor of a move between tensor memory and registers. It converts to false if there is none.
+ZELLIGE_ALGEBRA constexpr CopyRow tmem_copy(bool load, int lanes, int bits, int times, bool of_half) {
+  for (TmemShape const& s : tmem_shapes) {
+    bool const power = times > 0 && (times & (times - 1)) == 0;
+    if (s.lanes != lanes || s.bits != bits || !power || times > s.most) continue;
+    CopyRow row{load ? CopyRow::Kind::tmem_load : CopyRow::Kind::tmem_store, 100, bits, times};
+    row.lanes = s.lanes, row.of_half = of_half;
+    return row;
+  }
+  return {};
+}
+/// Parses the rest of a name after SM100_TMEM_, such as LOAD_16dp256b1x or STORE_32dp32b8x_16b.
+ZELLIGE_ALGEBRA constexpr CopyRow find_tmem_copy(detail::NameReader in) {
+  bool const load = in.next("LOAD_");
+  if (!load && !in.next("STORE_")) return {};
+  int const lanes = in.number();
+  if (!in.next("dp")) return {};
+  int const bits = in.number();
+  if (!in.next("b")) return {};
+  int const times = in.number();
+  if (!in.next("x")) return {};
+  bool const of_half = in.next("_16b");
+  return *in.at == 0 ? tmem_copy(load, lanes, bits, times, of_half) : CopyRow{};
+}
 
 /// Returns the descriptor of the copy instruction with this CuTe name. If copy_rows does not list the name, the
 /// returned descriptor converts to false. Names with template arguments (UniversalCopy, cp.async) are not listed.
@@ -74,6 +124,8 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
     detail::NameReader in{name};
     if (in.next(known.name) && *in.at == 0) return known.row;
   }
+  detail::NameReader in{name};
+  if (in.next("SM100_TMEM_")) return find_tmem_copy(in);
   return {};
 }
 /// Returns the descriptor of a copy in which one thread moves `bits` contiguous bits, such as UniversalCopy or
@@ -114,6 +166,41 @@ ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) 
   return two_modes(threads, values);
 }
 
+/// Returns the layout (thread, bit) -> bit of bytes in a warp's registers, where a register has two bytes of each of two
+/// 8x8 matrices, a column of which four threads share.
+ZELLIGE_ALGEBRA constexpr Value byte_registers(int registers) {
+  Value values = bundle(ValueKind::layout, column(8), mode(fixed(2), {fixed(128)}), mode(fixed(2), {fixed(64)}));
+  if (registers > 1) values.add(mode(fixed(registers), {fixed(1024)}));
+  return two_modes(two_modes(mode(fixed(4), {fixed(256)}), mode(fixed(8), {fixed(8)})), values);
+}
+/// Returns the layout (thread, bit) -> bit of the rows that the threads of an ldmatrix of 16x16 matrices of bytes address.
+ZELLIGE_ALGEBRA constexpr Value addressed_byte_rows(int registers) {
+  Value threads = bundle(ValueKind::layout, mode(fixed(2), {fixed(128)}), mode(fixed(2), {fixed(1024)}),
+                         mode(fixed(4), {fixed(256)}));
+  threads.add(mode(fixed(2), {fixed(registers == 4 ? 2048 : 0)}));
+  return two_modes(threads, column(128));
+}
+/// Returns the layout (thread, bit) -> bit of what a warp moves between registers and tensor memory: in its registers,
+/// or, if `in_tmem`, all of it for each thread.
+ZELLIGE_ALGEBRA constexpr Value tmem_bits(CopyRow const& row, bool in_tmem) {
+  bool const halves = row.lanes == 16 && row.bits == 32;
+  int const n = row.matrices, lane = row.bits * n * (halves ? 2 : 1);  // bits of a lane
+  if (in_tmem) return two_modes(mode(fixed(32), {fixed(0)}), column(row.lanes * lane));
+  if (row.lanes == 32) return two_modes(mode(fixed(32), {fixed(lane)}), column(lane));
+  if (halves)
+    return two_modes(two_modes(mode(fixed(16), {fixed(lane)}), mode(fixed(2), {fixed(32 * n)})), column(32 * n));
+  if (row.bits == 64) {
+    Value const threads = bundle(ValueKind::layout, mode(fixed(2), {fixed(8 * lane)}), mode(fixed(2), {fixed(32)}),
+                                 mode(fixed(8), {fixed(lane)}));
+    if (n == 1) return two_modes(threads, column(32));
+    return two_modes(threads, two_modes(column(32), mode(fixed(n), {fixed(64)})));
+  }
+  int const part = row.bits / 4;  // bits of a row of a repetition that one of four threads has
+  Value values = two_modes(column(part), mode(fixed(2), {fixed(8 * lane)}));
+  if (n > 1) values.add(mode(fixed(n), {fixed(row.bits)}));
+  return two_modes(two_modes(mode(fixed(4), {fixed(part)}), mode(fixed(8), {fixed(lane)})), values);
+}
+
 /// Returns the layout (thread, bit) -> bit that `part` selects: the instruction's source, its destination, or
 /// the reference order. For CopyPart::threads, returns the layout of the instruction's threads.
 ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
@@ -145,6 +232,16 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
     case Kind::to_columns:
       if (destination) return addressed_rows(row.matrices);
       return matrix_registers(row.matrices, row.kind == Kind::to_columns);
+    case Kind::byte_columns:
+      return source ? addressed_byte_rows(row.matrices) : byte_registers(row.matrices);
+    case Kind::to_byte_columns:
+      return destination ? addressed_rows(row.matrices) : byte_registers(row.matrices);
+    case Kind::expanded_rows:
+      return source ? addressed_rows(row.matrices) : matrix_registers(row.matrices, false);
+    case Kind::tmem_load:  // the reference order is that of tensor memory
+      return tmem_bits(row, !destination);
+    case Kind::tmem_store:
+      return tmem_bits(row, !source);
     default:
       break;
   }

@@ -10,12 +10,9 @@
 // Compile them for sm_120a, with nvcc 12.8 or later.
 #pragma once
 
-#include <zellige/atom/float_scale.hpp>
-#include <zellige/atom/float_subbyte.hpp>
 #include <zellige/atom/mma_traits/fma.hpp>
 #include <zellige/atom/mma_traits/narrow_table.hpp>
-#include <zellige/atom/number_type.hpp>
-#include <zellige/tensor/zip.hpp>
+#include <zellige/atom/narrow_number.hpp>
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/atom/narrow_mma_emulated.hpp>
 #elif defined(__CUDACC__)
@@ -24,38 +21,7 @@
 
 namespace zellige {
 
-template <>
-inline constexpr bool is_of_several<float_ue8m0_t> = true;
-template <>
-inline constexpr bool is_of_several<float_ue4m3_t> = true;
-
 namespace detail {
-
-#define ZELLIGE_NUMBER(n, T)      \
-  template <>                     \
-  struct number_type<Number::n> { \
-    using type = T;               \
-  };                              \
-  template <>                     \
-  inline constexpr Number number_of_type<T> = Number::n;
-ZELLIGE_NUMBER(e3m2, float_e3m2_t)
-ZELLIGE_NUMBER(e2m3, float_e2m3_t)
-ZELLIGE_NUMBER(e2m1, float_e2m1_t)
-ZELLIGE_NUMBER(ue8m0, float_ue8m0_t)
-ZELLIGE_NUMBER(ue4m3, float_ue4m3_t)
-#undef ZELLIGE_NUMBER
-
-/// The characters of a ComposedText as an array of their number, which a template argument and inline PTX need. Text is
-/// a class with a static member `composed`.
-template <class Text, class Indices>
-struct Letters;
-template <class Text, int... I>
-struct Letters<Text, seq<I...>> {
-  static constexpr char text[] = {Text::composed.text[I]..., 0};
-};
-template <class Text>
-using LettersOf = Letters<Text, make_seq<Text::composed.length>>;
-
 /// The CuTe name of the instruction Base, and the part of its PTX before the operands.
 template <class Base>
 struct NarrowName {

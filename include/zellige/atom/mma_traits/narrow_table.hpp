@@ -7,6 +7,7 @@
 // To add an instruction, add a line here.
 #pragma once
 
+#include <zellige/atom/composed_text.hpp>
 #include <zellige/atom/mma_traits/row.hpp>
 
 namespace zellige {
@@ -76,38 +77,6 @@ ZELLIGE_ALGEBRA constexpr void each_narrow_row(F&& f) {
     }
   }
 }
-
-namespace detail {
-
-/// A text that is composed at compile time.
-struct ComposedText {
-  char text[160] = {};
-  int length = 0;
-
-  ZELLIGE_ALGEBRA constexpr ComposedText& operator+=(char const* more) {
-    for (; *more != 0; ++more) text[length++] = *more;
-    return *this;
-  }
-  ZELLIGE_ALGEBRA constexpr ComposedText& operator+=(int number) {
-    char digits[12] = {};
-    int n = 0;
-    do digits[n++] = static_cast<char>('0' + number % 10), number /= 10;
-    while (number != 0);
-    while (n > 0) text[length++] = digits[--n];
-    return *this;
-  }
-  /// Appends the PTX name of a number type, such as "e4m3".
-  ZELLIGE_ALGEBRA constexpr ComposedText& operator+=(Number n) {
-    for (NumberName const& known : number_names) {
-      if (known.number != n) continue;
-      for (char const* p = known.name; *p != 0; ++p)
-        text[length++] = *p >= 'A' && *p <= 'Z' ? static_cast<char>(*p - 'A' + 'a') : *p;
-    }
-    return *this;
-  }
-};
-
-}  // namespace detail
 
 /// Returns the CuTe name of an instruction of this table, with its template arguments.
 ZELLIGE_ALGEBRA constexpr detail::ComposedText narrow_mma_name(MmaRow const& row) {

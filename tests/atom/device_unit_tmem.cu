@@ -1,0 +1,131 @@
+// Calls every move between tensor memory and registers, every ldmatrix and stmatrix of bytes, and the matrix
+// instructions of SM100 with what surrounds them: ptx_test.cpp compiles it.
+#include <zellige/atom/byte_matrix.hpp>
+#include <zellige/atom/tmem_copy.hpp>
+#include <zellige/atom/umma.hpp>
+
+using namespace zellige;
+
+template <class Op>
+__device__ void one(uint32_t* data, uint32_t address) {
+  typename Op::Registers r;
+  for (auto& x : r) x = *data++;
+  Op::call(r, address);
+  for (auto& x : r) *data++ = x;
+}
+template <class Load, class Packed, class Store, class Unpacked>
+__device__ void moves(uint32_t* data, uint32_t address) {
+  one<Load>(data, address);
+  one<Packed>(data, address);
+  one<Store>(data, address);
+  one<Unpacked>(data, address);
+}
+#define ZELLIGE_MOVES(shape)                                                              \
+  moves<SM100_TMEM_LOAD_##shape, SM100_TMEM_LOAD_##shape##_16b, SM100_TMEM_STORE_##shape, \
+        SM100_TMEM_STORE_##shape##_16b>(data, address);
+template <class... Op>
+__device__ void of_bytes(uint32_t* data, void const* row) {
+  auto const each = [&]<class T>(T) {
+    typename T::ByteRegisters r;
+    for (auto& x : r) x = *data++;
+    T::call(r, row);
+    for (auto& x : r) *data++ = x;
+  };
+  (each(Op{}), ...);
+}
+__global__ void all(uint32_t* data, uint32_t address) {
+  __shared__ uint4 rows[32];
+  of_bytes<SM100_U8x8_LDSM_T, SM100_U8x16_LDSM_T, SM100_SU4_DU8x16_x1_LDSM_N, SM100_SU4_DU8x16_x2_LDSM_N,
+           SM100_SU4_DU8x16_x4_LDSM_N, SM100_SU6_DU8x16_x1_LDSM_N, SM100_SU6_DU8x16_x2_LDSM_N,
+           SM100_SU6_DU8x16_x4_LDSM_N, SM100_U8x4_STSM_T, SM100_U8x8_STSM_T, SM100_U8x16_STSM_T>(data,
+                                                                                                 rows + threadIdx.x);
+#if ZELLIGE_TENSOR_MEMORY
+  ZELLIGE_MOVES(16dp256b1x)
+  ZELLIGE_MOVES(16dp256b2x)
+  ZELLIGE_MOVES(16dp256b4x)
+  ZELLIGE_MOVES(16dp256b8x)
+  ZELLIGE_MOVES(16dp256b16x)
+  ZELLIGE_MOVES(16dp256b32x)
+  ZELLIGE_MOVES(16dp128b1x)
+  ZELLIGE_MOVES(16dp128b2x)
+  ZELLIGE_MOVES(16dp128b4x)
+  ZELLIGE_MOVES(16dp128b8x)
+  ZELLIGE_MOVES(16dp128b16x)
+  ZELLIGE_MOVES(16dp128b32x)
+  ZELLIGE_MOVES(16dp128b64x)
+  ZELLIGE_MOVES(16dp64b1x)
+  ZELLIGE_MOVES(16dp64b2x)
+  ZELLIGE_MOVES(16dp64b4x)
+  ZELLIGE_MOVES(16dp64b8x)
+  ZELLIGE_MOVES(16dp64b16x)
+  ZELLIGE_MOVES(16dp64b32x)
+  ZELLIGE_MOVES(16dp64b64x)
+  ZELLIGE_MOVES(16dp64b128x)
+  ZELLIGE_MOVES(16dp32b1x)
+  ZELLIGE_MOVES(16dp32b2x)
+  ZELLIGE_MOVES(16dp32b4x)
+  ZELLIGE_MOVES(16dp32b8x)
+  ZELLIGE_MOVES(16dp32b16x)
+  ZELLIGE_MOVES(16dp32b32x)
+  ZELLIGE_MOVES(16dp32b64x)
+  ZELLIGE_MOVES(16dp32b128x)
+  ZELLIGE_MOVES(32dp32b1x)
+  ZELLIGE_MOVES(32dp32b2x)
+  ZELLIGE_MOVES(32dp32b4x)
+  ZELLIGE_MOVES(32dp32b8x)
+  ZELLIGE_MOVES(32dp32b16x)
+  ZELLIGE_MOVES(32dp32b32x)
+  ZELLIGE_MOVES(32dp32b64x)
+  ZELLIGE_MOVES(32dp32b128x)
+  tmem_load_wait();
+  tmem_store_wait();
+#endif
+}
+
+#if ZELLIGE_TENSOR_MEMORY
+template <class Op>
+__device__ void product(uint64_t a, uint64_t b, uint32_t c) {
+  if constexpr (Op::a_in_tmem)
+    Op::fma(uint32_t(a), b, c, 1u, uint64_t(Op::instruction) << 32);
+  else
+    Op::fma(a, b, c, 1u, uint64_t(Op::instruction) << 32);
+}
+__global__ void alone(uint64_t a, uint64_t b, uint32_t c, uint64_t* barrier, uint32_t* address) {
+  using enum UMMA::Major;
+  TMEM::Allocator1Sm columns;
+  columns.allocate(512, address);
+  product<SM100_MMA_TF32_SS<tfloat32_t, tfloat32_t, float, 128, 256, K, MN>>(a, b, c);
+  product<SM100_MMA_TF32_TS<tfloat32_t, tfloat32_t, float, 64, 8, K, K>>(a, b, c);
+  product<SM100_MMA_F16BF16_SS<half_t, half_t, half_t, 128, 16, MN, K>>(a, b, c);
+  product<SM100_MMA_F16BF16_TS<bfloat16_t, bfloat16_t, float, 128, 256, K, K>>(a, b, c);
+  product<SM100_MMA_F8F6F4_TS<float_e4m3_t, float_e2m1_t, float, 128, 256, K, K>>(a, b, c);
+#if ZELLIGE_INTEGERS
+  product<SM100_MMA_S8_SS<signed char, signed char, int, 64, 24, K, K>>(a, b, c);
+  product<SM100_MMA_S8_TS<signed char, unsigned char, int, 128, 256, K, K, UMMA::Saturate::True>>(a, b, c);
+#endif
+  tcgen05_commit(barrier);
+  tcgen05_commit_multicast(barrier, 3);
+  tcgen05_before_thread_sync();
+  tcgen05_after_thread_sync();
+  columns.release_allocation_lock();
+  columns.free(c, 512);
+}
+__global__ void in_pairs(uint64_t a, uint64_t b, uint32_t c, uint64_t* barrier, uint32_t* address) {
+  using enum UMMA::Major;
+  TMEM::Allocator2Sm columns;
+  columns.allocate(512, address);
+  product<SM100_MMA_TF32_2x1SM_SS<tfloat32_t, tfloat32_t, float, 256, 256, K, K>>(a, b, c);
+  product<SM100_MMA_TF32_2x1SM_TS<tfloat32_t, tfloat32_t, float, 128, 32, K, K>>(a, b, c);
+  product<SM100_MMA_F16BF16_2x1SM_SS<half_t, half_t, float, 256, 256, K, K>>(a, b, c);
+  product<SM100_MMA_F16BF16_2x1SM_TS<half_t, half_t, float, 256, 256, K, K>>(a, b, c);
+  product<SM100_MMA_F8F6F4_2x1SM_TS<float_e5m2_t, float_e3m2_t, float, 256, 256, K, K>>(a, b, c);
+#if ZELLIGE_INTEGERS
+  product<SM100_MMA_S8_2x1SM_SS<signed char, signed char, int, 256, 256, K, K>>(a, b, c);
+  product<SM100_MMA_S8_2x1SM_TS<signed char, unsigned char, int, 256, 256, K, K>>(a, b, c);
+#endif
+  tcgen05_commit_pair(barrier);
+  tcgen05_commit_multicast_pair(barrier, 3);
+  columns.release_allocation_lock();
+  columns.free(c, 512);
+}
+#endif
