@@ -74,6 +74,28 @@ TEST(Meeting, RandomProgramsComputeWhatTheReferenceDoes) {
   EXPECT_GE(met, 8);
 }
 
+/// A residual and a norm are computed in the kernel in which ranks meet, and a product after them in another one.
+TEST(Meeting, TailIsComputedInTheSameKernel) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (const std::int64_t rows : {1, 5, 16}) {
+    Builder b("g", 2);
+    const auto x = b.input("x", {rows, 256}, DType::bf16), residual = b.input("residual", {rows, 256}, DType::bf16);
+    const auto w = b.input("w", {256, 64}, DType::bf16);
+    const auto r = all_reduce(x) + residual;
+    b.output(r, "r"), b.output(matmul(rms_norm(r), w), "y");
+    const KernelGraph g = b.build();
+    const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::peers);
+    ASSERT_EQ(p.steps.size(), 2u);
+    EXPECT_TRUE(p.steps[0].meets);
+    EXPECT_EQ(p.steps[0].program->manifest.kernels.size(), 1u);
+    EXPECT_EQ(p.steps[0].segment.outputs.size(), 2u);
+    EXPECT_EQ(p.steps[0].otherwise.size(), 2u);
+    const RunResult ran =
+        run(g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
+    EXPECT_EQ(name(ran.status), name(Status::correct)) << ran.reason;
+  }
+}
+
 /// A step whose source has `text` replaced.
 RankStep with_fault(const RankStep& step, const std::string& text, const std::string& by) {
   RankStep faulty = step;
