@@ -4,6 +4,7 @@
 #include "../ranks.hpp"
 #include "graph/dtype.hpp"
 #include "run/emulated_ranks.hpp"
+#include "ir/ir.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {
@@ -93,6 +94,28 @@ TEST(Meeting, TailIsComputedInTheSameKernel) {
     const RunResult ran =
         run(g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
     EXPECT_EQ(name(ran.status), name(Status::correct)) << ran.reason;
+  }
+}
+
+/// The plan as IR is the same after it is read, and one in which ranks cannot meet is refused.
+TEST(Meeting, IsPrintedAndReadAsIr) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  const RankProgram p =
+      compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
+  const emit::EmittedProgram& program = *p.steps.at(0).program;
+  std::string text = ir::print(program);
+  EXPECT_NE(text.find("  meeting publishes g_x in g_window windows "), std::string::npos) << text;
+  const emit::EmittedProgram again = ir::compile(text, "x.ir").program;
+  EXPECT_EQ(ir::print(again), text);
+  EXPECT_EQ(again.source, program.source);
+  const std::string whole = "gmem g_state \"state\" int32 (";
+  text.replace(text.find(whole), whole.size() + 1, whole + "9");
+  try {
+    ir::compile(text, "x.ir");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("meeting of ranks: the state is a number, and one for each block"), std::string::npos)
+        << e.what();
   }
 }
 
