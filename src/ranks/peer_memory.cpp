@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "graph/error.hpp"
+#include "ranks/communicator.hpp"
+#include "run/driver.hpp"
 #include "run/driver_table.hpp"
 
 namespace zellige::ranks {
@@ -134,8 +136,8 @@ std::string name_of_host() {
 
 }  // namespace
 
-PeerMemory::PeerMemory(Communicator& ranks, std::int64_t bytes)
-    : ranks_(ranks), bytes_(static_cast<std::uint64_t>(bytes)), parts_(static_cast<std::size_t>(ranks.ranks())) {
+PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
+    : ranks_(std::move(ranks)), bytes_(static_cast<std::uint64_t>(bytes)), parts_(static_cast<std::size_t>(ranks_.ranks)) {
   std::string why;
   const auto agree = [&](const std::function<void()>& doing) {
     try {
@@ -153,8 +155,8 @@ PeerMemory::PeerMemory(Communicator& ranks, std::int64_t bytes)
   };
   agree([&] {
     if (const char* off = std::getenv("ZELLIGE_PEERS"); off && std::string_view(off) == "off")
-      fail("rank {}: ZELLIGE_PEERS is off", ranks_.rank());
-    if (!virtual_memory().there()) fail("rank {}: this driver has no virtual memory", ranks_.rank());
+      fail("rank {}: ZELLIGE_PEERS is off", ranks_.rank);
+    if (!virtual_memory().there()) fail("rank {}: this driver has no virtual memory", ranks_.rank);
   });
   const std::vector<std::string> hosts = ranks_.exchange(name_of_host().substr(0, 60), 60);
   agree([&] {
@@ -172,7 +174,7 @@ void PeerMemory::allocate() {
   std::size_t unit = 0;
   check(v.granularity(&unit, &on, 0), "the granularity of memory");
   bytes_ = (std::max<std::uint64_t>(bytes_, 1) + unit - 1) / unit * unit;
-  PeerPart& mine = parts_[static_cast<std::size_t>(ranks_.rank())];
+  PeerPart& mine = parts_[static_cast<std::size_t>(ranks_.rank)];
   check(v.create(&mine.handle, bytes_, &on, 0), fmt::format("allocating {} bytes for all ranks", bytes_));
   map(mine);
   check(driver().memset8(mine.address, 0, bytes_), "filling device memory");
@@ -192,7 +194,7 @@ void PeerMemory::map(PeerPart& part) {
 /// Passes the own part to all other ranks, and maps theirs.
 void PeerMemory::exchange() {
   const VirtualMemory& v = virtual_memory();
-  const int rank = ranks_.rank();
+  const int rank = ranks_.rank;
   // The name of rank 0's process tells this job from others of the host.
   const std::string job = ranks_.exchange(fmt::format("{}.{}", getpid(), next_number()), 40)[0];
   const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -207,9 +209,9 @@ void PeerMemory::exchange() {
   int number = -1;
   check(v.to_descriptor(&number, parts_[static_cast<std::size_t>(rank)].handle, by_descriptor, 0), "passing memory to other ranks");
   const Descriptor mine(number);
-  for (int r = 0; r < ranks_.ranks(); ++r)
+  for (int r = 0; r < ranks_.ranks; ++r)
     if (r != rank) send_descriptor(socket.number, job, r, rank, mine.number);
-  for (int i = 1; i < ranks_.ranks(); ++i) {
+  for (int i = 1; i < ranks_.ranks; ++i) {
     const auto [from, given] = receive_descriptor(socket.number, rank);
     const Descriptor theirs(given);
     PeerPart& part = parts_.at(static_cast<std::size_t>(from));

@@ -1,23 +1,30 @@
 // Memory that all ranks of a job on one host have in common: each allocates a part on its GPU, and maps those of the others.
 //
-//   PeerMemory peers(communicator, 1 << 20);   // throws on every rank if it cannot be on one of them
-//   peers.address(1)                           // where this process sees the part of rank 1
+//   PeerMemory peers({rank, ranks, exchange}, 1 << 20);   // throws on every rank if it cannot be on one of them
+//   peers.address(1)                                      // where this process sees the part of rank 1
 //
 // The parts are CUDA's virtual memory. Each rank passes a file descriptor of its own to the others, by a socket of the host.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "ranks/communicator.hpp"
 
 namespace zellige::ranks {
 
+/// One of several ranks, and how they tell each other texts of `most` bytes at most: all of them call it, and get those of all ranks.
+struct RankExchange {
+  int rank = 0, ranks = 1;
+  std::function<std::vector<std::string>(std::string_view mine, std::size_t most)> exchange;
+};
+
 class PeerMemory {
  public:
-  /// Allocates `bytes` bytes, all 0, on each rank. All ranks of the communicator must call it, with the same number. Throws
+  /// Allocates `bytes` bytes, all 0, on each rank. All ranks must call it, with the same number. Throws
   /// Error on every rank, with the reason of the first one that has one: other hosts, no peer access, or an old driver.
-  PeerMemory(Communicator&, std::int64_t bytes);
+  PeerMemory(RankExchange, std::int64_t bytes);
   ~PeerMemory() { release(); }
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
@@ -34,7 +41,7 @@ class PeerMemory {
   void exchange();
   void map(PeerPart&);
 
-  Communicator& ranks_;
+  RankExchange ranks_;
   std::uint64_t bytes_ = 0;
   std::vector<PeerPart> parts_;  // by rank
 };

@@ -1,7 +1,7 @@
 #include "ranks/peer_steps.hpp"
 
-#include "graph/builder.hpp"
-#include "graph/collective.hpp"
+#include "graph/infer.hpp"
+#include "ranks/tails.hpp"
 #include "plan/meeting.hpp"
 #include "target/links.hpp"
 
@@ -10,19 +10,29 @@ namespace {
 
 using graph::OpKind;
 
-/// Returns y = x@0 + x@1 + ..., whose inputs are the windows of all ranks.
-graph::KernelGraph sum_of_windows(const graph::KernelGraph& g, const Segment& s) {
-  const graph::KernelTensor& x = g.tensors[s.inputs[0]];
-  graph::Builder b(fmt::format("{}_{}", g.name, g.tensors[s.outputs[0]].name));
-  const graph::Shape flat{1, graph::size(x.shape)};
-  const bool sum = s.collective.kind == OpKind::all_reduce;
-  graph::TensorHandle y = b.input(name_of_rank(x.name, 0), flat, x.dtype);
-  for (int r = 1; r < g.ranks; ++r) {
-    const graph::TensorHandle next = b.input(name_of_rank(x.name, r), flat, x.dtype);
-    y = sum ? y + next : maximum(y, next);
-  }
-  b.output(y, g.tensors[s.outputs[0]].name);
-  return b.build();
+/// Returns the step of a sum and its tail. Throws Error if ranks cannot meet in a kernel of it.
+RankStep step_of(const graph::KernelGraph& g, const Segment& collective, const Segment& tail,
+                 const target::Target& target, const CompileOptions& options,
+                 const std::optional<toolchain::Cache>& cache) {
+  RankStep step{.segment = collective, .meets = true};
+  for (int t : tail.inputs)
+    if (t != collective.outputs[0]) step.segment.inputs.push_back(t);
+  if (!tail.kernels.ops.empty()) step.segment.outputs = tail.outputs;
+  CompileOptions o = options;
+  kernel::Rejections own;
+  if (!o.rejected) o.rejected = &own;
+  o.fuse = true, o.tune = 0, o.inputs = {}, o.constants = {};
+  const std::span<const Pass> all = passes();
+  const auto schedule = std::ranges::find(all, std::string_view("schedule"), &Pass::name) - all.begin() + 1;
+  graph::KernelGraph sum = after_sum(g, tail, collective.collective, g.ranks);
+  graph::validate(sum);
+  PassState state{.graph = std::move(sum), .target = &target, .options = std::move(o)};
+  state = run_passes(all.first(static_cast<std::size_t>(schedule)), std::move(state), cache);
+  state.plan = plan::with_meeting(std::move(state.plan), {g.tensors[collective.inputs[0]].name, g.ranks});
+  state = run_passes(all.subspan(static_cast<std::size_t>(schedule)), std::move(state), cache);
+  step.notes = std::move(state.fused.notes);
+  step.program = std::move(state.program);
+  return step;
 }
 
 }  // namespace
@@ -35,32 +45,19 @@ bool wants_peers(Collectives how, const target::Target& target, const graph::Ker
   return links && target::meeting_us(*links, bytes, g.ranks) < target::nccl_us(*links, bytes, g.ranks);
 }
 
-std::optional<RankStep> peer_step(const graph::KernelGraph& g, const Segment& s, const target::Target& target,
-                                  const CompileOptions& options, const std::optional<toolchain::Cache>& cache,
-                                  std::string& why) {
+std::optional<RankStep> peer_step(const graph::KernelGraph& g, const Segment& s, const Segment& tail,
+                                  const target::Target& target, const CompileOptions& options,
+                                  const std::optional<toolchain::Cache>& cache, std::string& why) {
   const OpKind kind = s.collective.kind;
   if (g.ranks < 2 || (kind != OpKind::all_reduce && kind != OpKind::all_reduce_max)) return std::nullopt;
-  RankStep step{.segment = s, .meets = true};
-  CompileOptions o = options;
-  kernel::Rejections own;
-  if (!o.rejected) o.rejected = &own;
-  o.fuse = true, o.tune = 0, o.inputs = {}, o.constants = {};
-  const std::span<const Pass> all = passes();
-  const auto schedule = std::ranges::find(all, std::string_view("schedule"), &Pass::name) - all.begin() + 1;
   try {
-    PassState state{.graph = sum_of_windows(g, s), .target = &target, .options = std::move(o)};
-    state = run_passes(all.first(static_cast<std::size_t>(schedule)), std::move(state), cache);
-    state.plan = plan::with_meeting(std::move(state.plan), {g.tensors[s.inputs[0]].name, g.ranks});
-    state = run_passes(all.subspan(static_cast<std::size_t>(schedule)), std::move(state), cache);
-    step.notes = std::move(state.fused.notes);
-    step.program = std::move(state.program);
+    return step_of(g, s, tail, target, options, cache);
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
     why = e.what();
     return std::nullopt;
   }
-  return step;
 }
 
 MeetingInput meeting_input(const RankStep& step, int ranks, int position) {

@@ -10,10 +10,11 @@
 
 namespace zellige::ranks {
 
-/// Returns the step in which ranks meet for the collective of a segment; nullopt if there is no such kernel, with the reason in
-/// `why`. Throws as compile() does.
-std::optional<RankStep> peer_step(const graph::KernelGraph&, const Segment&, const target::Target&,
-                                  const CompileOptions&, const std::optional<toolchain::Cache>&, std::string& why);
+/// Returns the step in which ranks meet for the collective of a segment and compute a tail after it (tails.hpp), which may have
+/// no operators; nullopt if there is no such kernel, with the reason in `why`. The caller sets RankStep::otherwise.
+std::optional<RankStep> peer_step(const graph::KernelGraph&, const Segment&, const Segment& tail,
+                                  const target::Target&, const CompileOptions&, const std::optional<toolchain::Cache>&,
+                                  std::string& why);
 
 /// Returns whether `how`, or the expected times on the target's links, ask for such a step.
 bool wants_peers(Collectives how, const target::Target&, const graph::KernelGraph&, const Segment&);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "run/bound.hpp"
-#include "run/peer_steps.hpp"
+#include "ranks/peer_steps.hpp"
 #include "toolchain/nvrtc.hpp"
 
 namespace zellige::ranks {
@@ -12,8 +12,13 @@ namespace {
 using run::BoundProgram, run::Bytes, run::CapturedGraph, run::DeviceBytes, run::Event, run::LoadedProgram, run::Stream;
 std::int64_t largest_workspace(const RankProgram& p) {
   std::int64_t maximum = 0;
-  for (const RankStep& step : p.steps)
+  const auto add = [&](const RankStep& step) {
     if (step.program) maximum = std::max(maximum, step.program->manifest.buffer_size);
+  };
+  for (const RankStep& step : p.steps) {
+    add(step);
+    std::ranges::for_each(step.otherwise, add);
+  }
   return maximum;
 }
 
@@ -38,14 +43,22 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
     memory_.emplace(root(t), place.bytes).first->second.fill(0xff);
   };
   for (int t : p.graph.inputs) allocate(t);
-  for (const RankStep& step : p.steps)
-    for (int t : step.segment.outputs) allocate(t);
   prepare_peers();
+  std::vector<const RankStep*> steps;
   for (const RankStep& step : p.steps) {
+    if (!step.meets || peers_)
+      steps.push_back(&step);
+    else
+      for (const RankStep& other : step.otherwise) steps.push_back(&other);
+  }
+  for (const RankStep* step : steps)
+    for (int t : step->segment.outputs) allocate(t);
+  for (const RankStep* each : steps) {
+    const RankStep& step = *each;
     const Segment& s = step.segment;
-    if (step.program && (!step.meets || peers_)) {
+    if (step.program) {
       const emit::Manifest& m = step.program->manifest;
-      steps_.push_back(bind(*step.program, [&](std::size_t t) {
+      steps_.push_back(bind(*step.program, [&, this](std::size_t t) {
         const emit::TensorPlace& place = m.tensors[t];
         if (place.role == emit::Role::intermediate)
           return workspace_.address() + static_cast<std::uint64_t>(place.offset);
@@ -76,7 +89,10 @@ void RankEngine::prepare_peers() {
   }
   if (windows_.empty()) return;
   try {
-    peers_ = std::make_unique<PeerMemory>(ranks_, bytes);
+    peers_ = std::make_unique<PeerMemory>(
+        RankExchange{ranks_.rank(), ranks_.ranks(),
+                     [this](std::string_view mine, std::size_t most) { return ranks_.exchange(mine, most); }},
+        bytes);
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {  // the same on every rank

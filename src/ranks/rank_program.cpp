@@ -9,7 +9,9 @@
 #include "ranks/emulated_ranks.hpp"
 #include "ranks/flat_collectives.hpp"
 #include "ranks/over_ranks.hpp"
+#include "ranks/peer_steps.hpp"
 #include "ranks/rank_engine.hpp"
+#include "ranks/tails.hpp"
 #include "reference/evaluate.hpp"
 #include "run/timing.hpp"
 #include "system/elapsed.hpp"
@@ -172,23 +174,52 @@ class Memories {
   RanksRun run;
 };
 
+/// Returns whether an output of the graph, or a segment after number `i`, reads a tensor.
+bool needed_after(const KernelGraph& g, const std::vector<Segment>& all, std::size_t i, int tensor) {
+  bool needed = std::ranges::find(g.outputs, tensor) != g.outputs.end();
+  for (++i; i < all.size(); ++i) needed = needed || std::ranges::find(all[i].inputs, tensor) != all[i].inputs.end();
+  return needed;
+}
+
 }  // namespace
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<toolchain::Cache>& cache, Collectives how) {
   RankProgram p{.graph = flat_collectives(g)};
-  for (Segment& s : segments(p.graph)) {
-    RankStep step;
+  std::vector<Segment> all = segments(p.graph);
+  const auto kernels = [&](Segment s) {
+    graph::validate(s.kernels);
+    Compiled made = compile(s.kernels, target, options, cache);
+    p.plan_ms += made.plan_ms;
+    return RankStep{.segment = std::move(s), .program = std::move(made.program), .notes = std::move(made.fused.notes)};
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Segment& s = all[i];
     if (!s.is_collective()) {
-      graph::validate(s.kernels);
-      run::Compiled made = run::compile(s.kernels, target, options, cache);
-      p.plan_ms += made.plan_ms;
-      step.program = std::move(made.program), step.notes = std::move(made.fused.notes);
-    } else if (std::string why; wants_peers(how, target, p.graph, s)) {
-      if (std::optional<RankStep> peers = peer_step(p.graph, s, target, options, cache, why)) step = *std::move(peers);
+      p.steps.push_back(kernels(std::move(s)));
+      continue;
     }
-    step.segment = std::move(s);
-    p.steps.push_back(std::move(step));
+    std::string why;
+    std::optional<RankStep> peers;
+    TailCut cut;
+    if (wants_peers(how, target, p.graph, s)) {
+      // What follows a collective that is the last before them may be taken along.
+      if (i + 1 < all.size() && !all[i + 1].is_collective())
+        cut = cut_tail(p.graph, all[i + 1], s.outputs[0], needed_after(p.graph, all, i + 1, s.outputs[0]));
+      if (!cut.tail.kernels.ops.empty()) peers = peer_step(p.graph, s, cut.tail, target, options, cache, why);
+      if (!peers) cut.tail = {}, peers = peer_step(p.graph, s, {}, target, options, cache, why);
+    }
+    if (!peers) {
+      p.steps.push_back({.segment = std::move(s)});
+      continue;
+    }
+    peers->otherwise.push_back({.segment = std::move(s)});
+    if (!cut.tail.kernels.ops.empty()) {
+      peers->otherwise.push_back(kernels(std::move(cut.tail)));
+      all[i + 1] = std::move(cut.rest);
+      if (all[i + 1].kernels.ops.empty()) ++i;
+    }
+    p.steps.push_back(*std::move(peers));
   }
   return p;
 }

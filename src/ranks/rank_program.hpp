@@ -18,7 +18,9 @@ struct RankStep {
   Segment segment;
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
   std::vector<std::string> notes{};             // what was fused, what was not, and why
-  bool meets = false;  // the program is the segment's collective: ranks read each other's memory (peer_steps.hpp)
+  /// The program computes the segment's collective, and what follows it: ranks read each other's memory (peer_steps.hpp).
+  bool meets = false;
+  std::vector<RankStep> otherwise{};  // the steps that do the same without memory in common
 };
 
 using graph::Collectives;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "graph/infer.hpp"
+#include "verify/rank_order.hpp"
 #include "verify/rejected.hpp"
 
 namespace zellige::verify {
@@ -110,7 +111,8 @@ std::string refusal_of_meeting(const Kernel& k, const tile::TilePrograms& p) {
   if (!k.meeting) return "";
   for (const std::string& why : {refusal_of_launch(k, p), refusal_of_tensors(k, p), refusal_of_tiles(k)})
     if (!why.empty()) return why;
-  return "";
+  // Launches use two halves in turn: what holds of four of them in a row holds of all.
+  return fault_in(acts_of_meetings(std::min(k.meeting->ranks(), 8), 4));
 }
 
 void verify_meeting(const Kernel& k, const tile::TilePrograms& p) {

@@ -3,6 +3,7 @@
 
 #include "ranks.hpp"
 #include "graph/dtype.hpp"
+#include "ir/ir.hpp"
 #include "ranks/emulated_ranks.hpp"
 #include "run/run.hpp"
 
@@ -72,6 +73,50 @@ TEST(Meeting, RandomProgramsComputeWhatTheReferenceDoes) {
     for (const std::string& note : r.notes) met += note.starts_with("ranks meet");
   }
   EXPECT_GE(met, 8);
+}
+
+/// A residual and a norm are computed in the kernel in which ranks meet, and a product after them in another one.
+TEST(Meeting, TailIsComputedInTheSameKernel) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (const std::int64_t rows : {1, 5, 16}) {
+    Builder b("g", 2);
+    const auto x = b.input("x", {rows, 256}, DType::bf16), residual = b.input("residual", {rows, 256}, DType::bf16);
+    const auto w = b.input("w", {256, 64}, DType::bf16);
+    const auto r = all_reduce(x) + residual;
+    b.output(r, "r"), b.output(matmul(rms_norm(r), w), "y");
+    const KernelGraph g = b.build();
+    const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::peers);
+    ASSERT_EQ(p.steps.size(), 2u);
+    EXPECT_TRUE(p.steps[0].meets);
+    EXPECT_EQ(p.steps[0].program->manifest.kernels.size(), 1u);
+    EXPECT_EQ(p.steps[0].segment.outputs.size(), 2u);
+    EXPECT_EQ(p.steps[0].otherwise.size(), 2u);
+    const RunResult ran =
+        run(g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
+    EXPECT_EQ(name(ran.status), name(Status::correct)) << ran.reason;
+  }
+}
+
+/// The plan as IR is the same after it is read, and one in which ranks cannot meet is refused.
+TEST(Meeting, IsPrintedAndReadAsIr) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  const RankProgram p =
+      compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
+  const emit::EmittedProgram& program = *p.steps.at(0).program;
+  std::string text = ir::print(program);
+  EXPECT_NE(text.find("  meeting publishes g_x in g_window windows "), std::string::npos) << text;
+  const emit::EmittedProgram again = ir::compile(text, "x.ir").program;
+  EXPECT_EQ(ir::print(again), text);
+  EXPECT_EQ(again.source, program.source);
+  const std::string whole = "gmem g_state \"state\" int32 (";
+  text.replace(text.find(whole), whole.size() + 1, whole + "9");
+  try {
+    ir::compile(text, "x.ir");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("meeting of ranks: the state is a number, and one for each block"), std::string::npos)
+        << e.what();
+  }
 }
 
 /// A step whose source has `text` replaced.

@@ -1,0 +1,118 @@
+#include "ranks/tails.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/collective.hpp"
+#include "graph/infer.hpp"
+#include "graph/ops.hpp"
+
+namespace zellige::ranks {
+namespace {
+
+/// Returns the tensor of a graph by its name.
+int named(const KernelGraph& g, const std::string& name) {
+  return static_cast<int>(std::ranges::find(g.tensors, name, &KernelTensor::name) - g.tensors.begin());
+}
+
+/// Returns the segment of some operators of another one. `wanted`: tensors of that one that others need.
+Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector<int>& ops, const std::set<int>& wanted,
+                const std::string& name) {
+  Segment s;
+  s.kernels.name = name;
+  std::map<int, int> at;
+  const auto add = [&](int t, bool stored) {
+    KernelTensor copy = from.tensors[t];
+    if (stored && copy.strides.empty()) copy.strides = row_major(copy.shape);
+    s.kernels.tensors.push_back(std::move(copy));
+    return at[t] = static_cast<int>(s.kernels.tensors.size()) - 1;
+  };
+  for (const int i : ops) {
+    KernelOp op = from.ops[i];
+    for (int& t : op.inputs) {
+      if (!at.contains(t)) s.kernels.inputs.push_back(add(t, true)), s.inputs.push_back(named(g, from.tensors[t].name));
+      t = at.at(t);
+    }
+    for (int& t : op.outputs) {
+      const int whole = t;
+      t = add(whole, wanted.contains(whole));
+      if (wanted.contains(whole))
+        s.kernels.outputs.push_back(t), s.outputs.push_back(named(g, from.tensors[whole].name));
+    }
+    s.kernels.ops.push_back(std::move(op));
+  }
+  return s;
+}
+
+bool may_follow(const KernelGraph& k, const KernelOp& op, const Shape& shape) {
+  const OpFamily f = family(op.kind);
+  return (f == OpFamily::elementwise || f == OpFamily::composed) &&
+         std::ranges::all_of(op.outputs, [&](int t) { return k.tensors[t].shape == shape; });
+}
+
+}  // namespace
+
+TailCut cut_tail(const KernelGraph& g, const Segment& s, int result, bool needed_later) {
+  const KernelGraph& k = s.kernels;
+  const int a = named(k, g.tensors[result].name);
+  TailCut cut{.rest = s};
+  const bool in_place = std::ranges::any_of(k.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
+  if (a == static_cast<int>(k.tensors.size()) || in_place || k.sizes) return cut;
+  std::set<int> made{a}, there(k.inputs.begin(), k.inputs.end());
+  std::vector<int> tail, rest;
+  for (int i = 0; i < static_cast<int>(k.ops.size()); ++i) {
+    const KernelOp& op = k.ops[i];
+    const auto is_there = [&](int t) { return there.contains(t); };
+    const auto is_made = [&](int t) { return made.contains(t); };
+    const bool follows = may_follow(k, op, k.tensors[a].shape) && std::ranges::all_of(op.inputs, is_there) &&
+                         std::ranges::any_of(op.inputs, is_made);
+    (follows ? tail : rest).push_back(i);
+    if (follows) made.insert(op.outputs.begin(), op.outputs.end()), there.insert(op.outputs.begin(), op.outputs.end());
+  }
+  if (tail.empty()) return cut;
+  std::set<int> outputs(k.outputs.begin(), k.outputs.end()), wanted = outputs;
+  for (int i : rest) wanted.insert(k.ops[i].inputs.begin(), k.ops[i].inputs.end());
+  cut.tail = part_of(g, k, tail, wanted, k.name + "_tail");
+  if (needed_later || wanted.contains(a)) {
+    cut.tail.outputs.push_back(result);
+    cut.tail.kernels.outputs.push_back(named(cut.tail.kernels, g.tensors[result].name));
+  }
+  cut.rest = rest.empty() ? Segment{} : part_of(g, k, rest, outputs, k.name + "_rest");
+  return cut;
+}
+
+KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp& collective, int ranks) {
+  const KernelTensor& x = g.tensors[collective.inputs[0]];
+  const int result = collective.outputs[0];
+  KernelGraph made = tail.kernels;
+  const bool alone = made.ops.empty();
+  if (alone) made = {};
+  made.name = g.name + "_" + g.tensors[alone ? result : tail.outputs.at(0)].name;
+  // Without a tail the form does not matter, and a line is cut best.
+  const Shape shape = alone ? Shape{1, size(x.shape)} : x.shape;
+  const auto add = [&](std::string name) {
+    made.tensors.push_back({.dtype = x.dtype, .shape = shape, .strides = row_major(shape), .name = std::move(name)});
+    return static_cast<int>(made.tensors.size()) - 1;
+  };
+  std::vector<int> windows;
+  for (int r = 0; r < ranks; ++r) windows.push_back(add(name_of_rank(x.name, r)));
+  int sum = alone ? -1 : named(made, g.tensors[result].name);
+  if (alone) sum = add(g.tensors[result].name), made.outputs = {sum};
+  std::erase(made.inputs, sum);
+  if (!alone && std::ranges::find(made.outputs, sum) == made.outputs.end()) made.tensors[sum].strides = {};
+  made.inputs.insert(made.inputs.begin(), windows.begin(), windows.end());
+  std::vector<KernelOp> adds;
+  for (int r = 1, last = windows[0]; r < ranks; ++r) {
+    const int next = r + 1 == ranks ? sum : add(name_of_rank(x.name, r) + "_sum");
+    if (next != sum) made.tensors[next].strides = {};
+    adds.push_back({.kind = collective.kind == OpKind::all_reduce ? OpKind::add : OpKind::maximum,
+                    .inputs = {last, windows[r]},
+                    .outputs = {next}});
+    last = next;
+  }
+  made.ops.insert(made.ops.begin(), adds.begin(), adds.end());
+  return made;
+}
+
+}  // namespace zellige::ranks

@@ -1,0 +1,35 @@
+// Proves that ranks which exchange tiles through windows and flags read what was published for them: the scope `system` of the
+// verifier. The acts of the blocks of one number, on all ranks and over several launches, are ordered by vector clocks.
+//
+//   const std::vector<std::vector<RankAct>> acts = acts_of_meetings(/*ranks=*/2, /*launches=*/4);
+//   fault_in(acts)      // "": no order of execution has a race, a deadlock, or a load of another launch's tile
+//
+// A flag counts launches, and a wait ends at its value or a later one. So it makes sure of no more than the first store of such a
+// value: what the rank that stored it had done before is then done, if the store releases and the wait acquires at the scope of the
+// system. Flags never fall, so ranks that run as far as they can either all end, or are deadlocked in every order.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zellige::verify {
+
+/// What a rank's block does with memory that ranks share. Numbers of launches begin at 1.
+struct RankAct {
+  enum Kind : std::uint8_t {
+    publish,  // stores the tile of launch `value` in half `half` of the window of rank `of`
+    read,     // reads there the tile of launch `value`
+    set,      // stores `value` in the flag of this rank on rank `of`
+    wait,     // waits until the flag of rank `of` on this rank is `value` or more
+  } kind{};
+  int of = 0, value = 0, half = 0;
+  bool ordered = true;  // set: releases; wait: acquires
+};
+
+/// Returns the acts of kernels in which ranks meet (block/meeting.hpp), by rank.
+std::vector<std::vector<RankAct>> acts_of_meetings(int ranks, int launches);
+
+/// Returns the first fault in some order of execution, as a sentence; "" if there is none.
+std::string fault_in(const std::vector<std::vector<RankAct>>& by_rank);
+
+}  // namespace zellige::verify

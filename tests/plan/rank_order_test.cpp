@@ -1,0 +1,101 @@
+// The order of ranks that meet: all planted faults are found, and there are no false alarms.
+#include "verify/rank_order.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "../random/rng.hpp"
+
+namespace zellige::verify {
+namespace {
+
+using Acts = std::vector<std::vector<RankAct>>;
+constexpr int launches = 4;
+
+TEST(RankOrder, MeetingsHaveNoFault) {
+  for (const int ranks : {2, 3, 4, 8}) EXPECT_EQ(fault_in(acts_of_meetings(ranks, 6)), "");
+}
+
+/// One fault at a time, at every act where it is one: a wait that is missing, or for the launch before, or relaxed; a flag that is
+/// set relaxed, or to a count that is one too high; a tile in the wrong half; and a flag that the last launch does not set.
+TEST(RankOrder, AllFaultsAreFound) {
+  int planted = 0;
+  for (const int ranks : {2, 3, 4, 8}) {
+    const Acts right = acts_of_meetings(ranks, launches);
+    const auto expect = [&](std::size_t r, std::size_t i, const char* what, const std::function<void(RankAct&)>& change) {
+      Acts wrong = right;
+      change(wrong[r][i]);
+      EXPECT_NE(fault_in(wrong), "") << what << ", act " << i << " of rank " << r << " of " << ranks;
+      ++planted;
+    };
+    for (std::size_t r = 0; r < right.size(); ++r)
+      for (std::size_t i = 0; i < right[r].size(); ++i) {
+        const RankAct& a = right[r][i];
+        if (a.kind == RankAct::publish || a.kind == RankAct::read)
+          expect(r, i, "wrong half", [](RankAct& x) { x.half = 1 - x.half; });
+        if (a.of == static_cast<int>(r)) continue;  // a rank knows what it has done
+        if (a.kind == RankAct::wait) {
+          expect(r, i, "missing wait", [](RankAct& x) { x.value = 0; });
+          expect(r, i, "flag of the launch before", [](RankAct& x) { --x.value; });
+          expect(r, i, "relaxed load", [](RankAct& x) { x.ordered = false; });
+        }
+        if (a.kind == RankAct::set) {
+          expect(r, i, "relaxed store", [](RankAct& x) { x.ordered = false; });
+          if (a.value < launches) expect(r, i, "count one too high", [](RankAct& x) { ++x.value; });
+          if (a.value == launches) expect(r, i, "count one too low", [](RankAct& x) { --x.value; });
+        }
+      }
+  }
+  EXPECT_GE(planted, 200);
+}
+
+/// A window with one half is stored while others may read it.
+TEST(RankOrder, OneHalfIsNotEnough) {
+  Acts acts = acts_of_meetings(2, launches);
+  for (std::vector<RankAct>& of_rank : acts)
+    for (RankAct& a : of_rank) a.half = 0;
+  EXPECT_EQ(fault_in(acts),
+            "race in half 0 of the window of rank 0: rank 1 in launch 1 and rank 0 in launch 2, of which one stores");
+}
+
+TEST(RankOrder, DeadlockNamesTheFlag) {
+  Acts acts = acts_of_meetings(3, 1);
+  std::erase_if(acts[1], [](const RankAct& a) { return a.kind == RankAct::set && a.of == 2; });
+  EXPECT_EQ(fault_in(acts), "deadlock: rank 2 waits for value 1 of the flag of rank 1, which never comes");
+}
+
+/// Random programs that are right: acts of one kind in any order, reads that are left out, further waits, and no flags of a rank's own.
+TEST(RankOrder, RightProgramsRaiseNoAlarm) {
+  random_graphs::Rng rng(62);
+  for (int i = 0; i < 500; ++i) {
+    const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
+    Acts acts = acts_of_meetings(ranks, 1 + static_cast<int>(rng.below(6)));
+    for (std::size_t r = 0; r < acts.size(); ++r) {
+      std::vector<RankAct> mine;
+      for (const RankAct& a : acts[r]) {
+        const bool own = a.of == static_cast<int>(r);
+        if (a.kind == RankAct::read && rng.chance(30)) continue;
+        if ((a.kind == RankAct::set || a.kind == RankAct::wait) && own && rng.chance(50)) continue;
+        const auto same = [&](const RankAct& b) { return b.kind == a.kind && b.value == a.value; };
+        auto first = mine.end();
+        while (first != mine.begin() && same(*(first - 1))) --first;
+        mine.insert(first + static_cast<std::ptrdiff_t>(rng.below(mine.end() - first + 1)), a);
+        if (a.kind == RankAct::wait && !own && rng.chance(20)) mine.push_back(a);
+      }
+      // A rank whose own flag is not set does not wait for it.
+      acts[r] = mine;
+      std::erase_if(acts[r], [&](const RankAct& a) {
+        return a.kind == RankAct::wait && a.of == static_cast<int>(r) && std::ranges::none_of(mine, [&](const RankAct& b) {
+                 return b.kind == RankAct::set && b.of == a.of && b.value == a.value;
+               });
+      });
+    }
+    EXPECT_EQ(fault_in(acts), "") << "draw " << i;
+  }
+}
+
+}  // namespace
+}  // namespace zellige::verify
