@@ -247,7 +247,7 @@ TEST(Variants, OfIrHaveNoRangeThatIsWiderThanTheirProof) {
             std::string::npos);
 }
 
-TEST(Variants, AreChosenInAMicrosecond) {
+TEST(Variants, TakeAMicrosecondToFind) {
   const emit::EmittedProgram p = program_of(rows_of_keys, "sm_90a");
   constexpr int calls = 20000;
   std::size_t found = 0;
