@@ -129,7 +129,7 @@ ReadProgram compile_one(std::string_view text, const std::string& file) {
   }
 }
 
-/// Returns the sources of a program and of its variants. Before each variant's are as many lines as before it in the file, without
+/// Returns the sources of a program and of its variants. Before each variant's is one line for each line before it in the file, without
 /// anything, so that positions are those of the file.
 std::vector<std::string> programs_in(std::string_view text) {
   constexpr std::string_view begin = "program ";

@@ -134,14 +134,14 @@ bool ValueParts::is_fixed_in_part(const std::vector<NamedSize>& sizes) const {
 
 /// Compiles the parts, which are products of ranges of the sizes.
 void ValueParts::add_parts() {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t limit = 16;
   std::vector<std::vector<NamedSize>> of;
   for (std::size_t i = 0; i < sizes_.size(); ++i) of.push_back(ranges(i));
   const auto count = [&] {
     return std::accumulate(of.begin(), of.end(), std::size_t{1},
                            [](std::size_t n, const auto& list) { return n * list.size(); });
   };
-  while (count() > most) {  // the size with the largest number of ranges loses the one before its own
+  while (count() > limit) {  // the size with the largest number of ranges loses the one before its own
     auto& longest = *std::ranges::max_element(of, {}, &std::vector<NamedSize>::size);
     longest.erase(longest.end() - 2);
   }

@@ -13,11 +13,11 @@ class VariantChoice {
  public:
   VariantChoice(ValueParts& parts, int maximum) : parts_(parts), maximum_(static_cast<std::size_t>(maximum)) {}
 
-  /// Returns the whole program with the other parts that are chosen.
+  /// Returns the whole program with the other parts that are selected.
   emit::EmittedProgram run() {
     choose(), align();
     std::vector<emit::EmittedProgram> variants;
-    for (const std::size_t part : chosen_)
+    for (const std::size_t part : selected_)
       if (part != 0) variants.push_back(std::move(parts_.all()[part].program));
     emit::EmittedProgram whole = std::move(parts_.all()[0].program);
     return variants.empty() ? std::move(whole) : emit::with_variants(std::move(whole), std::move(variants));
@@ -25,11 +25,11 @@ class VariantChoice {
 
  private:
   /// Returns the sum, over all points, of the weighted logarithm of the time of the first of these parts that has the point.
-  double score(std::vector<std::size_t> chosen) const {
-    sort(chosen);
+  double score(std::vector<std::size_t> selected) const {
+    sort(selected);
     double all = 0;
     for (std::size_t p = 0; p < parts_.points().size(); ++p)
-      for (const std::size_t part : chosen)
+      for (const std::size_t part : selected)
         if (std::isfinite(parts_.all()[part].us[p])) {
           all += parts_.points()[p].weight * std::log(parts_.all()[part].us[p]);
           break;
@@ -38,35 +38,35 @@ class VariantChoice {
   }
 
   /// Puts parts in the order in which a launch tries them: smaller ones first.
-  void sort(std::vector<std::size_t>& chosen) const {
-    std::ranges::stable_sort(chosen, {}, [&](std::size_t part) { return parts_.all()[part].count(); });
+  void sort(std::vector<std::size_t>& selected) const {
+    std::ranges::stable_sort(selected, {}, [&](std::size_t part) { return parts_.all()[part].count(); });
   }
 
   /// Chooses parts, the whole one among them: always the one that saves most, as long as that is worth its kernels.
   void choose() {
     constexpr double worth = 0.02;  // of the time at one point
     const auto programs = [&](std::size_t part) { return parts_.may_align(parts_.all()[part]) ? 2U : 1U; };
-    chosen_ = {0};
+    selected_ = {0};
     for (std::size_t left = maximum_ - std::min<std::size_t>(maximum_, programs(0));;) {
-      double best = score(chosen_) - worth;
+      double best = score(selected_) - worth;
       std::optional<std::size_t> taken;
       for (std::size_t part = 1; part < parts_.all().size(); ++part) {
-        if (programs(part) > left || std::ranges::count(chosen_, part) > 0) continue;
-        std::vector<std::size_t> with = chosen_;
+        if (programs(part) > left || std::ranges::count(selected_, part) > 0) continue;
+        std::vector<std::size_t> with = selected_;
         with.push_back(part);
         if (const double then = score(with); then < best) best = then, taken = part;
       }
       if (!taken) break;
-      chosen_.push_back(*taken), left -= programs(*taken);
+      selected_.push_back(*taken), left -= programs(*taken);
     }
-    sort(chosen_);
+    sort(selected_);
   }
 
   /// Puts before a part another one for those of its values at which rows begin at multiples of a vector, if that is faster.
   void align() {
     std::vector<std::size_t> all;
-    for (std::size_t i = chosen_.size(); i-- > 0;) {  // the largest part first
-      const std::size_t part = chosen_[i];
+    for (std::size_t i = selected_.size(); i-- > 0;) {  // the largest part first
+      const std::size_t part = selected_[i];
       all.insert(all.begin(), part);
       if (!parts_.may_align(parts_.all()[part]) || all.size() + i >= maximum_)
         continue;  // with the smaller ones that follow
@@ -75,12 +75,12 @@ class VariantChoice {
       parts_.all().push_back(*std::move(aligned));
       all.insert(all.begin(), parts_.all().size() - 1);
     }
-    chosen_ = std::move(all);
+    selected_ = std::move(all);
   }
 
   ValueParts& parts_;
   const std::size_t maximum_;
-  std::vector<std::size_t> chosen_;  // parts, in the order in which a launch tries them
+  std::vector<std::size_t> selected_;  // parts, in the order in which a launch tries them
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
       const graph::KernelGraph g = graph_of(text);
       const emit::EmittedProgram p = program_of(text, target);
       ASSERT_EQ(p.variants.size(), p.manifest.variants.size());
-      std::map<const emit::Manifest*, int> chosen;
+      std::map<const emit::Manifest*, int> launched;
       for (const emit::Manifest* of : emit::programs_of(p.manifest)) {
         const tile::SizeList& range = of->range.empty() ? p.manifest.sizes : of->range;
         std::vector<Values> all{{}};
@@ -113,11 +113,11 @@ TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
         }
         for (const Values& values : all) {
           SCOPED_TRACE(fmt::format("{} on {} at {}", g.name, target, fmt::format("{}", fmt::join(values, ", "))));
-          ++chosen[&emit::variant_at(p.manifest, values)];
+          ++launched[&emit::variant_at(p.manifest, values)];
           expect_right(g, p, values, cache);
         }
       }
-      EXPECT_EQ(chosen.size(), p.variants.size() + 1) << g.name << " on " << target;
+      EXPECT_EQ(launched.size(), p.variants.size() + 1) << g.name << " on " << target;
     }
 }
 
@@ -142,7 +142,7 @@ TEST(Variants, ForMultiplesOf8CopyWholeVectors) {
 }
 
 /// One program is what a user asks for, and what --tiling gives.
-TEST(Variants, AreAsManyAsTheOptionsAllow) {
+TEST(Variants, AreNoMoreThanTheOptionsAllow) {
   for (const int n : {1, 2, 3}) {
     const Compiled made = compile(graph_of(linear), target::find("sm_90a"), {.fuse = true, .variants = n});
     EXPECT_LE(made.program.variants.size(), static_cast<std::size_t>(n - 1));
@@ -188,9 +188,9 @@ TEST(Variants, HaveNoRangeThatIsWiderThanTheirProof) {
   const auto why = [&](const auto& change) {
     emit::Manifest wrong = p.manifest;
     change(wrong);
-    const std::string said = message([&] { emit::check_variants(wrong); });
-    EXPECT_EQ(message([&] { emit::unsealed_manifest(emit::to_json(wrong), "m"); }), said);
-    return said;
+    const std::string error = message([&] { emit::check_variants(wrong); });
+    EXPECT_EQ(message([&] { emit::unsealed_manifest(emit::to_json(wrong), "m"); }), error);
+    return error;
   };
   EXPECT_EQ(why([](emit::Manifest&) {}), "");
   for (std::size_t i = 0; i < p.manifest.variants.size(); ++i) {
@@ -247,7 +247,7 @@ TEST(Variants, OfIrHaveNoRangeThatIsWiderThanTheirProof) {
             std::string::npos);
 }
 
-TEST(Variants, AreChosenInAMicrosecond) {
+TEST(Variants, TakeAMicrosecondToFind) {
   const emit::EmittedProgram p = program_of(rows_of_keys, "sm_90a");
   constexpr int calls = 20000;
   std::size_t found = 0;
@@ -263,7 +263,7 @@ TEST(Variants, AreChosenInAMicrosecond) {
 
 /// What a program with sizes is expected to take and to execute at some values is what the same kernels do that are compiled for these
 /// constants.
-TEST(Variants, HavePricesAndCountersOfConstantPrograms) {
+TEST(Variants, HaveCostsAndCountersOfConstantPrograms) {
   std::mt19937 random(61);
   for (const char* text : {linear, norm}) {
     const emit::EmittedProgram p = program_of(text, "sm_90a");
