@@ -87,10 +87,6 @@ def too_many(x):
     return x.var(0, correction=10) * 2
 
 
-def every_third(x):
-    return (x[::3] * 2).relu()
-
-
 LEFT = [
     (norm_of_two, "aten.native_layer_norm.default", "expected a norm over the last dimension, found [4, 8]"),
     (not_a_number, "aten.mul.Tensor", "expected real numbers, found nan"),
