@@ -54,8 +54,8 @@ def test_operators_that_are_called_in_the_same_way_are_looked_up_once(monkeypatc
 
     def function(x):
         for _ in range(4):
-            x = torch.cumsum(x, 0)
-        return torch.cumsum(torch.cumsum(x, 1), 0)
+            x = torch.cumprod(x, 0)
+        return torch.cumprod(torch.cumprod(x, 1), 0)
 
     x = torch.randn(4, 8)
     with torch.no_grad():
@@ -83,9 +83,9 @@ def test_parameters_and_several_results():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU())
     x = torch.randn(4, 8)
     with torch.no_grad():
-        (y, z), files = called(lambda x: (model(x), torch.cumsum(x, 0) * 2), x)
+        (y, z), files = called(lambda x: (model(x), torch.cumprod(x, 0) * 2), x)
         torch.testing.assert_close(y, model(x))
-        torch.testing.assert_close(z, torch.cumsum(x, 0) * 2)
+        torch.testing.assert_close(z, torch.cumprod(x, 0) * 2)
     assert not wrappers(files)
 
 
@@ -120,11 +120,11 @@ def test_aots_wrappers_are_kept_where_they_are_needed(function, needed):
 
 
 def test_under_autocast_operators_are_not_cast_again():
-    """The graph has its casts; what is left to torch, cumsum, is f32 in it."""
+    """The graph has its casts; what is left to torch, cumprod, is f32 in it."""
     x, w = torch.randn(4, 8), torch.randn(8, 8)
 
     def function(x, w):
-        return torch.cumsum(x @ w, 0, dtype=torch.float32) @ w, torch.relu(x @ w)
+        return torch.cumprod(x @ w, 0, dtype=torch.float32) @ w, torch.relu(x @ w)
 
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         found, files = called(function, x, w)

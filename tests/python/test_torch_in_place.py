@@ -44,17 +44,17 @@ def inverse(rows):
 def test_new_tensors_are_changed(found):
     same(inverse, ROWS)
     assert found == ["aten::index_put_"]
-    same(lambda x, at: torch.zeros_like(x).scatter(0, at, x), torch.randn(4), ROWS)
+    same(lambda x, at: torch.zeros_like(x).scatter(0, at, x), torch.randn(4, dtype=torch.float64), ROWS)
     assert found == ["aten::scatter_"]
 
 
 def read_again(x, at):
-    y = torch.cumsum(x, 0)
+    y = torch.cumprod(x, 0)
     return y.index_copy(0, at, x), y
 
 
 def with_itself(x, at):
-    y = torch.cumsum(x, 0)
+    y = torch.cumprod(x, 0)
     return y.index_copy(0, at, y)
 
 
@@ -67,7 +67,7 @@ def argument(x, at):
 
 
 def a_view(x, at):
-    y = torch.cumsum(x, 0)
+    y = torch.cumprod(x, 0)
     return y.view(2, 2).view(4).index_copy(0, at, x), y.sum()
 
 

@@ -38,7 +38,7 @@ X, W, N = torch.randn(12, 8), torch.rand(12), torch.randint(0, 4, (12,))
 def experts(inverted, x, w, numbers):
     """Sorts rows by their numbers, scales them, and restores their order."""
     p = torch.sort(numbers)[1]
-    y = torch.cumsum(x[p], 0)
+    y = torch.cumprod(x[p], 0)
     return (y * w[p].unsqueeze(-1).to(x.dtype) + 1)[inverted(p)].view(6, 2, 8)
 
 
@@ -48,7 +48,7 @@ def test_weights_are_not_permuted_twice(inverted):
     assert (before, after) == (3, 2)
     assert torch.equal(module(X, W, N), experts(inverted, X, W, N))
     last = module.graph.find_nodes(op="call_function", target=permutations.ROWS)[-1]
-    assert last.args[0].target is torch.ops.aten.cumsum.default  # the product is computed afterwards
+    assert last.args[0].target is torch.ops.aten.cumprod.default  # the product is computed afterwards
 
 
 def test_a_permutation_and_its_inverse_vanish_in_either_order():
@@ -88,11 +88,11 @@ def test_nothing_is_permuted_in_addition():
 
     def two(x, w, n):
         p = torch.sort(n)[1]
-        return (torch.cumsum(x, 0) + torch.cumsum(x, 1) * w[p].unsqueeze(-1))[inverse(p)]
+        return (torch.cumprod(x, 0) + torch.cumprod(x, 1) * w[p].unsqueeze(-1))[inverse(p)]
 
     def twice(x, w, n):
         p = torch.sort(n)[1]
-        y = torch.cumsum(x, 0) * w[p].unsqueeze(-1)
+        y = torch.cumprod(x, 0) * w[p].unsqueeze(-1)
         return y[inverse(p)] + y
 
     for function in (two, twice):
@@ -112,7 +112,7 @@ def test_results_have_memory_of_their_own():
 def test_operands_without_rows_are_kept():
     def function(x, w, n, b):
         p = torch.sort(n)[1]
-        return (torch.relu(w[p].unsqueeze(1) * b + b[0]) * torch.cumsum(x, 0))[inverse(p)]
+        return (torch.relu(w[p].unsqueeze(1) * b + b[0]) * torch.cumprod(x, 0))[inverse(p)]
 
     b = torch.randn(1, 8)
     module, before, after = traced(function, X, W, N, b)

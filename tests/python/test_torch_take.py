@@ -111,7 +111,7 @@ def test_what_a_part_was_measured_to_cost_is_what_it_costs_the_graph():
 def test_equal_parts_share_a_program():
     def function(x, w, g):
         for _ in range(4):
-            x = torch.cumsum(norms(x, g), 0) * w  # cumsum is not known
+            x = torch.special.bessel_j0(norms(x, g)) * w  # bessel_j0 is not known
         return x
 
     r = report(function, torch.randn(64, 64), torch.randn(64), torch.randn(64), take="all")

@@ -38,7 +38,7 @@ def line(text, of=None):
 
 
 def left_by(x):
-    y = x.cumsum(0)
+    y = x.cumprod(0)
     z = torch.sort(y * 2)[0]
     return z.double() + x.exp()
 
@@ -46,9 +46,9 @@ def left_by(x):
 def test_an_operator_that_is_left_has_the_users_line():
     r = report(left_by, torch.randn(4, 4))
     expected = {
-        "aten.cumsum.default": ("is not known", "cumsum"),
+        "aten.cumprod.default": ("is not known", "cumprod"),
         "aten.sort.default": ("is not known", "torch.sort"),
-        "aten._to_copy.default": ("dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, found torch.float64", "double"),
+        "aten._to_copy.default": ("dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, found torch.float64", "double"),
     }
     for name, (why, text) in expected.items():
         place, code = line(text, left_by)
@@ -64,7 +64,6 @@ def nine(x):
     "shape, why",
     [
         ((2,) * 9, "expected an operand to have 1 to 8 dimensions, found 9"),
-        ((0, 4), "expected the shape of an operand to be an integer from 1 to 2147483647, found 0"),
     ],
 )
 def test_an_operand_has_no_name_of_a_node(shape, why):
@@ -88,16 +87,11 @@ def too_many(x):
     return x.var(0, correction=10) * 2
 
 
-def every_third(x):
-    return (x[::3] * 2).relu()
-
-
 LEFT = [
     (norm_of_two, "aten.native_layer_norm.default", "expected a norm over the last dimension, found [4, 8]"),
     (not_a_number, "aten.mul.Tensor", "expected real numbers, found nan"),
     (above_no_number, "gt", "expected real numbers, found nan"),
     (too_many, "aten.var.correction", "expected more elements than the correction, found 4 and 10"),
-    (every_third, "aten.slice.Tensor", "expected slices of step 1, or of every part of 3, found 0:4:3 of 4"),
 ]
 
 

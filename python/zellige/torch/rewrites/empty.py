@@ -10,6 +10,7 @@ import operator
 import torch
 
 from ..import_.views import VIEWS
+from .in_place import IN_PLACE
 
 aten = torch.ops.aten
 
@@ -29,7 +30,7 @@ def fixed(value) -> bool:
 def filled(work, node) -> bool:
     """Replaces a tensor of one number."""
     value, number = node.meta["val"], FILLED[node.target]
-    if not fixed(value) or not value.is_contiguous() or number is None and isinstance(node.args[-1], torch.fx.Node):
+    if any(u.target in IN_PLACE for u in node.users) or not fixed(value) or not value.is_contiguous() or number is None and isinstance(node.args[-1], torch.fx.Node):
         return False
     number = (node.args[2] if node.target is aten.new_full.default else node.args[1]) if number is None else number
     return _full(work, node, number)

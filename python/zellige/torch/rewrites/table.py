@@ -53,7 +53,7 @@ TABLE = (
             " everywhere; the operator draws no random numbers and changes nothing",
             OUTPUT, empty.constants),
     Rewrite(Level.spelling, "tensor of one number",
-            "a tensor of one number is made in the shape of another one, whose elements are not read",
+            "a tensor of one number is made in the shape of another one, whose elements are not read, and is not to be changed",
             tuple(empty.FILLED), empty.filled),
     Rewrite(Level.spelling, "extreme without its place",
             "nothing reads the places of max or min along a dimension",
