@@ -89,7 +89,7 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   // Work of one iteration overlaps with loads of other iterations, of the same block or of another block on the
   // multiprocessor.
   const auto resident = static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
-  const double under_way = k.trip_count * resident + costs.overlap;
+  const double under_way = k.trip_count * resident + (k.matmuls > 0 ? costs.overlap : 0);
   const double narrow = k.matmuls > 0 && k.narrow_copies > 0 ? costs.rest_narrow / resident : 0;
   const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest + narrow;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
