@@ -155,9 +155,14 @@ class Sizes:
     @staticmethod
     def of(graph):
         """Returns the open sizes of AOT's graph; None if it has none. Raises Unfit if there are too few values to look at."""
-        symbols = _integers(n.meta.get("val") for n in graph.find_nodes(op="placeholder"))
+        values = [n.meta.get("val") for n in graph.find_nodes(op="placeholder")]
+        symbols = _integers(values)
         if not symbols:
             return None
+        single = {x.node.expr for v in values for x in (v.shape if isinstance(v, torch.Tensor) else (v,)) if isinstance(x, torch.SymInt)}
+        for s in symbols:
+            if s not in single:
+                raise Unfit(f"has no input that is {s}, or has it as a dimension")
         return Sizes(next(iter(symbols.values()))[0], {s: hint for s, (_, hint) in symbols.items()})
 
     def has(self, expr) -> bool:
