@@ -202,6 +202,16 @@ def test_sizes_are_results(backend):
     assert len(backend.reports) == 1 and backend.reports[0].taken == 2
 
 
+def test_results_are_marked_for_the_graph_that_reads_them(backend):
+    """As by AOT, whose wrapper is not called: the dimensions with open sizes are dynamic after a graph break."""
+    layer = Gate().eval()
+    compiled = torch.compile(layer, backend=backend.backend)
+    x = draw(3, 9, 32)
+    torch._dynamo.mark_dynamic(x, 1)
+    with torch.no_grad():
+        assert compiled(x)._dynamo_weak_dynamic_indices == {1}
+
+
 def test_what_differs_with_a_size_is_torchs(backend):
     """A scale by the length is a number that differs; the operators around it are programs for all."""
 

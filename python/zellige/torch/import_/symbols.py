@@ -155,9 +155,14 @@ class Sizes:
     @staticmethod
     def of(graph):
         """Returns the open sizes of AOT's graph; None if it has none. Raises Unfit if there are too few values to look at."""
-        symbols = _integers(n.meta.get("val") for n in graph.find_nodes(op="placeholder"))
+        values = [n.meta.get("val") for n in graph.find_nodes(op="placeholder")]
+        symbols = _integers(values)
         if not symbols:
             return None
+        single = {x.node.expr for v in values for x in (v.shape if isinstance(v, torch.Tensor) else (v,)) if isinstance(x, torch.SymInt)}
+        for s in symbols:
+            if s not in single:
+                raise Unfit(f"has no input that is {s}, or has it as a dimension")
         return Sizes(next(iter(symbols.values()))[0], {s: hint for s, (_, hint) in symbols.items()})
 
     def has(self, expr) -> bool:
@@ -176,9 +181,13 @@ class Sizes:
         if numbers in self._known:
             return
         found = None if expr.is_polynomial(*expr.free_symbols) else self._fit.expression(numbers)
-        ends = itertools.product(*({*self.ranges[s], min(self.ranges[s][0] + 1, self.ranges[s][1])} for s in sorted(expr.free_symbols, key=str)))
-        at = lambda values: dict(zip(sorted(expr.free_symbols, key=str), map(sympy.Integer, values)))  # noqa: E731
-        same = found is not None and all(value_of(found, at(v)) == value_of(expr, at(v)) for v in ends)
+        if found is None or not found.free_symbols <= expr.free_symbols:
+            self._known[numbers] = expr
+            return
+        free = sorted(expr.free_symbols, key=str)
+        ends = itertools.product(*({*self.ranges[s], min(self.ranges[s][0] + 1, self.ranges[s][1])} for s in free))
+        points = [dict(zip(free, map(sympy.Integer, v))) for v in ends]
+        same = all(value_of(found, p) == value_of(expr, p) for p in points)
         self._known[numbers] = found if same else expr
 
     def expression(self, numbers):

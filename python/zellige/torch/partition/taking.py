@@ -326,6 +326,7 @@ class Taking:
         self.report.left[p.node.target] = f"as a program {p.own_cost}, with torch's {mixed.what} {mixed.cost}"
         self.report.left |= mixed.report.left
         self.report.where |= mixed.report.where
+        self.report.branches |= mixed.report.branches
         self.report.parts += mixed.report.parts
         self.report.taken += mixed.report.taken
 
