@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "kernel/rejections.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 #include "view/expression.hpp"
 
 namespace zellige::api {
@@ -29,7 +29,7 @@ thread_local std::string last_error;
 /// Stores `why` as the message that zellige_last_error returns to this thread, and returns `status`.
 zellige_status kept(zellige_status status, std::string_view why) noexcept {
   try {
-    last_error = text::shown_lines(why);
+    last_error = strings::shown_lines(why);
   } catch (...) {
     last_error.clear();
   }

@@ -10,8 +10,8 @@
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "strings/shown.hpp"
 #include "target/target.hpp"
-#include "text/shown.hpp"
 #include "toolchain/headers.hpp"
 #include "toolchain/machine_code.hpp"
 #include "toolchain/nvrtc.hpp"
@@ -165,7 +165,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
                                     zellige_program** made) {
   return guarded([&] {
     zellige_program*& to = place_for(made, "program");
-    const std::string text = text_at(manifest, "manifest"), source = text::shown(text_at(name, "name")),
+    const std::string text = text_at(manifest, "manifest"), source = strings::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
     emit::Manifest m = emit::parse_manifest(text, source);
     toolchain::require_belongs(m, code);
@@ -177,7 +177,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
 zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin, size_t bytes,
                                      char** sealed) {
   return give_text(sealed, "sealed", [&] {
-    const std::string text = text_at(manifest, "manifest"), source = text::shown(text_at(name, "name")),
+    const std::string text = text_at(manifest, "manifest"), source = strings::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
     const emit::Manifest m = emit::unsealed_manifest(text, source);
     toolchain::require_interfaces(m, code);

@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -53,10 +53,10 @@ int show(const CacheArguments& a) {
   }
   if (a.clear) {
     const toolchain::Cache::Entry cleared = cache.clear();
-    say(stdout, "{}: {} entries deleted, {}\n", text::shown(cache.root().string()), all.count, size(cleared.bytes));
+    say(stdout, "{}: {} entries deleted, {}\n", strings::shown(cache.root().string()), all.count, size(cleared.bytes));
     return success;
   }
-  say(stdout, "{}: {} entries, {}\n", text::shown(cache.root().string()), all.count, size(all.bytes));
+  say(stdout, "{}: {} entries, {}\n", strings::shown(cache.root().string()), all.count, size(all.bytes));
   for (const auto& [suffix, sum] : kinds)
     say(stdout, "{:>12}  {:6} {:8} {}\n", size(sum.bytes), sum.count, suffix, what_is(suffix));
   return success;

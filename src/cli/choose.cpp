@@ -14,7 +14,7 @@ constexpr std::size_t max_bytes = std::size_t{8} << 20;
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
 [[noreturn]] void out_of_range(const std::string& file, int index, int count) {
-  fail("{}: --index {} is out of range; the file holds {}, counted from 0", text::shown(file), index, graphs(count));
+  fail("{}: --index {} is out of range; the file holds {}, counted from 0", strings::shown(file), index, graphs(count));
 }
 
 /// Returns the number of graphs of a file in words, such as "3 graphs", or "more than 1000 graphs" if
@@ -35,7 +35,8 @@ json::Loaded choose(json::GraphFile& from, const std::string& file, int index, s
   if (!one) out_of_range(file, index, at);
   if (index < 0) {
     if (const std::string count = how_many(from); count != "1 graph")
-      say(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", text::shown(file), count, all);
+      say(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", strings::shown(file), count,
+          all);
   }
   return std::move(*one);
 }

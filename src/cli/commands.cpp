@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "cli/choose.hpp"
+#include "strings/nearest.hpp"
 #include "target/target.hpp"
-#include "text/nearest.hpp"
 
 namespace zellige::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/terminal.hpp"
 #include "ir/ir.hpp"
 #include "run/outputs.hpp"
+#include "strings/shown.hpp"
 #include "system/files.hpp"
-#include "text/shown.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -32,7 +32,7 @@ int emit(const EmitArguments& a) {
   outputs.put(stem + ".manifest.json", emit::to_json(manifest));
   outputs.commit();
   for (const char* ending : {".cu", ".manifest.json"})
-    fmt::print("{}\n", ::isatty(1) ? text::shown(stem + ending) : stem + ending);
+    fmt::print("{}\n", ::isatty(1) ? strings::shown(stem + ending) : stem + ending);
   return success;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -25,7 +25,7 @@ graph::NamedSize parsed(const std::string& word, std::string_view form, std::siz
     from = end + 1;
   }
   if (!good || numbers.size() > maximum)
-    fail("--size: expected {}, found {}", form, word.empty() ? "nothing" : text::shown(word));
+    fail("--size: expected {}, found {}", form, word.empty() ? "nothing" : strings::shown(word));
   graph::NamedSize s{.name = word.substr(0, at), .min = numbers[0], .max = numbers[0]};
   if (numbers.size() > 1) s.max = numbers[1];
   if (numbers.size() > 2) s.multiple = numbers[2];
@@ -38,7 +38,7 @@ std::vector<graph::NamedSize> parsed(const std::vector<std::string>& words, std:
   for (const std::string& word : words) {
     graph::NamedSize s = parsed(word, form, maximum);
     if (std::ranges::count(all, s.name, &graph::NamedSize::name) > 0)
-      fail("--size: {} is given twice", text::shown(s.name));
+      fail("--size: {} is given twice", strings::shown(s.name));
     all.push_back(std::move(s));
   }
   return all;

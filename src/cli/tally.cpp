@@ -6,7 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -74,7 +74,7 @@ std::string text(const Row& row) {
 }  // namespace
 
 void Tally::add(const run::RunResult& r) {
-  const std::string name = text::shown(std::filesystem::path(r.file).stem().string());
+  const std::string name = strings::shown(std::filesystem::path(r.file).stem().string());
   auto row = std::ranges::find(rows_, name, &Row::name);
   if (row == rows_.end()) row = rows_.insert(rows_.end(), Row{.name = name});
   cli::add(*row, r);

@@ -30,11 +30,11 @@ void know_words(int argc, const char* const* argv) {
 std::string printed(std::string message) {
   for (const std::string& word : words)
     for (std::size_t at = 0; (at = message.find(word, at)) != message.npos;) {
-      const std::string as = text::shown(word);
+      const std::string as = strings::shown(word);
       message.replace(at, word.size(), as);
       at += as.size();
     }
-  return text::shown_lines(message);
+  return strings::shown_lines(message);
 }
 
 void tell(const std::string& graph, const kernel::Rejections& rejected) {

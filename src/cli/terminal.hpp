@@ -11,7 +11,7 @@
 
 #include "kernel/rejections.hpp"
 #include "rewrite/watch.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::cli {
 

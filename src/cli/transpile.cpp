@@ -131,7 +131,7 @@ int transpile(const TranspileArguments& a) {
   }
   outputs.commit();
   // A script needs the names unchanged; a terminal would interpret control characters in them.
-  for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? text::shown(path) : path);
+  for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? strings::shown(path) : path);
   return success;
 }
 

@@ -6,7 +6,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::graph {
 namespace {

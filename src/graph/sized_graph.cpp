@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "graph/infer.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::graph {
 namespace {

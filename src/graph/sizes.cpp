@@ -6,8 +6,8 @@
 #include <cctype>
 
 #include "graph/infer.hpp"
-#include "text/expression_reader.hpp"
-#include "text/nearest.hpp"
+#include "strings/expression_reader.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t max_name = 32, max_text = 200, max_products = 64;
 
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= max_name && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::ranges::all_of(name, text::continues_name);
+         std::ranges::all_of(name, strings::continues_name);
 }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {
@@ -31,7 +31,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return c;
 }
 
-class ExtentReader : public text::ExpressionReader<SymbolicExtent, Error> {
+class ExtentReader : public strings::ExpressionReader<SymbolicExtent, Error> {
  public:
   ExtentReader(std::string_view text, const std::vector<NamedSize>& sizes) : ExpressionReader(text), sizes_(sizes) {
     if (text.size() > max_text) fail("expected an extent of at most {} characters, found {}", max_text, text.size());

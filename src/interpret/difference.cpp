@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "reference/compare.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::interpret {
 namespace {
@@ -94,7 +94,7 @@ std::optional<Difference> difference(const tile::TilePrograms& p, const graph::K
 }
 
 std::string Difference::text(const tile::TilePrograms& p) const {
-  const std::string where = fmt::format("{} {}", text::shown(p.tensors[tensor].name), graph::to_string(at));
+  const std::string where = fmt::format("{} {}", strings::shown(p.tensors[tensor].name), graph::to_string(at));
   const std::string others = count > 1 ? fmt::format("; {} of its {} elements differ", count, of) : "";
   if (by.kernel < 0) return fmt::format("no store writes {}, where the graph has {:.6g}{}", where, expected, others);
   const std::string number = found == found ? fmt::format("{:.6g}", found) : "nan";

@@ -3,10 +3,10 @@
 #include <charconv>
 #include <zellige/layout/text.hpp>
 
+#include "strings/nearest.hpp"
+#include "strings/shown.hpp"
 #include "target/instructions.hpp"
 #include "target/products.hpp"
-#include "text/nearest.hpp"
-#include "text/shown.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -64,13 +64,13 @@ bool LineReader::next_word(std::string_view text) {
 
 void LineReader::expected(const std::string& what) {
   const std::string found(next());
-  fail(fmt::format("expected {}, found {}", what, found.empty() ? "the end of the line" : text::shown(found)));
+  fail(fmt::format("expected {}, found {}", what, found.empty() ? "the end of the line" : strings::shown(found)));
 }
 
 void LineReader::word(std::string_view text) {
   if (next_word(text)) return;
   const std::string found(next());
-  fail(fmt::format("expected '{}', found {}{}", text, found.empty() ? "the end of the line" : text::shown(found),
+  fail(fmt::format("expected '{}', found {}{}", text, found.empty() ? "the end of the line" : strings::shown(found),
                    did_you_mean(found, {std::string(text)})));
 }
 
@@ -88,7 +88,7 @@ std::size_t LineReader::one_of(const std::vector<std::string>& words) {
   const std::string found(next());
   const auto at = std::ranges::find(words, found);
   if (at == words.end())
-    fail(fmt::format("{}: unknown{}", text::shown(found),
+    fail(fmt::format("{}: unknown{}", strings::shown(found),
                      words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
   at_ += found.size();
   return static_cast<std::size_t>(at - words.begin());
@@ -127,7 +127,7 @@ void LineReader::value(std::string& text) {
   if (!all.starts_with('"')) expected("a text in quotes");
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] == '"') {
-      if (text::first_not_utf8(text) != text.npos) fail("the text in quotes is not UTF-8");
+      if (strings::first_not_utf8(text) != text.npos) fail("the text in quotes is not UTF-8");
       at_ += i + 1;
       return;
     }
@@ -229,7 +229,7 @@ void LineReader::value(const Instruction*& row) {
     std::vector<std::string> names;
     for (const Instruction& outer : target::outer_products()) names.emplace_back(outer.name);
     for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
-    fail(fmt::format("{} has no instruction {}{}", target_->name, text::shown(name), did_you_mean(name, names)));
+    fail(fmt::format("{} has no instruction {}{}", target_->name, strings::shown(name), did_you_mean(name, names)));
   }
   at_ += n;
 }
@@ -270,8 +270,8 @@ void LineReader::named(const Ids& ids, int& i) {
   const auto at = std::ranges::find(ids.list, found);
   if (at == ids.list.end())
     fail(ids.list.empty()
-             ? fmt::format("{} {}: unknown, there is none", ids.what, text::shown(found))
-             : fmt::format("{} {}: unknown{}", ids.what, text::shown(found), known_names("names", ids.list, found)));
+             ? fmt::format("{} {}: unknown, there is none", ids.what, strings::shown(found))
+             : fmt::format("{} {}: unknown{}", ids.what, strings::shown(found), known_names("names", ids.list, found)));
   i = static_cast<int>(at - ids.list.begin());
   at_ += found.size();
 }

@@ -1,7 +1,7 @@
 #include "ir/reader.hpp"
 
-#include "text/nearest.hpp"
-#include "text/shown.hpp"
+#include "strings/nearest.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::ir {
 namespace {
@@ -17,9 +17,9 @@ Reader::Reader(std::string_view text, std::string file) : LineReader(std::move(f
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (const std::size_t bad = text::first_not_utf8(line); bad != line.npos)
+    if (const std::size_t bad = strings::first_not_utf8(line); bad != line.npos)
       throw Mistake(file_, {number, static_cast<int>(bad) + 1},
-                    fmt::format("the byte {} is not UTF-8", text::shown(line.substr(bad, 1))));
+                    fmt::format("the byte {} is not UTF-8", strings::shown(line.substr(bad, 1))));
     bool quotes = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (line[i] == '"') quotes = !quotes;
@@ -54,7 +54,7 @@ void Reader::close() {
   if (!open_) return;
   if (!rest().empty()) {
     const std::string found(next());
-    fail(fmt::format("'{}' is no fact of this line, or stands before one that it follows{}", text::shown(found),
+    fail(fmt::format("'{}' is no fact of this line, or stands before one that it follows{}", strings::shown(found),
                      did_you_mean(found, tried_)));
   }
   tried_.clear();
@@ -69,9 +69,9 @@ void Reader::none() {
   at_ = 2 * line_->depth;
   const std::string found(next());
   if (line_->depth != depth_ && line_->depth + 1 != depth_)
-    fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}", text::shown(found),
+    fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}", strings::shown(found),
                      2 * line_->depth, 2 * depth_));
-  fail(fmt::format("no line that begins with '{}' is expected here{}{}", text::shown(found),
+  fail(fmt::format("no line that begins with '{}' is expected here{}{}", strings::shown(found),
                    words.empty() ? "" : "; expected " + words, did_you_mean(found, tried_)));
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "json/json.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::json {
 namespace {
@@ -119,7 +119,7 @@ class Characters {
 };
 
 GraphFile::GraphFile(const std::string& path)
-    : source_(path == "-" ? "stdin" : text::shown(path)), stem_(path == "-" ? "stdin" : graph_name(path)) {
+    : source_(path == "-" ? "stdin" : strings::shown(path)), stem_(path == "-" ? "stdin" : graph_name(path)) {
   const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("{}: expected a graph file that can be read, found: {}", source_, std::strerror(errno));
   in_ = std::make_unique<Characters>(fd, source_);

@@ -9,7 +9,7 @@
 #include "graph/ops.hpp"
 #include "graph/sized_graph.hpp"
 #include "json/json.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::json {
 namespace {

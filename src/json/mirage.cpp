@@ -4,7 +4,7 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "json/json.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::json {
 namespace {

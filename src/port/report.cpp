@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::port {
 namespace fs = std::filesystem;

@@ -15,9 +15,9 @@
 #include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
 #include "run/sized.hpp"
+#include "strings/shown.hpp"
 #include "system/elapsed.hpp"
 #include "system/files.hpp"
-#include "text/shown.hpp"
 #include "tiling/choose_tilings.hpp"
 #include "variants/variants.hpp"
 
@@ -249,7 +249,7 @@ plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
   if (is_word(tiling)) return tiling_options(tiling, target);
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
-  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = text::shown(tiling);
+  const std::string text = system::FileReader(tiling).next(max_bytes + 1), name = strings::shown(tiling);
   if (text.size() > max_bytes)
     fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
   return replayed(text, name);
@@ -267,7 +267,7 @@ const Pass& pass_named(std::string_view name) {
     if (pass.name == name) return pass;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
   }
-  fail("expected the name of a pass ({}), found {}", names, text::shown(name));
+  fail("expected the name of a pass ({}), found {}", names, strings::shown(name));
 }
 
 PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<toolchain::Cache>& cache) {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "graph/dtype.hpp"
-#include "text/nearest.hpp"
-#include "text/shown.hpp"
+#include "strings/nearest.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::run {
 namespace {
@@ -118,7 +118,7 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   return file;
 }
 
-NpyFile::NpyFile(const std::string& file) : file_(file), where_(text::shown(file)) {
+NpyFile::NpyFile(const std::string& file) : file_(file), where_(strings::shown(file)) {
   const std::size_t length = header_length(file_.next(start_bytes), where_);
   const std::string header = file_.next(length);
   if (header.size() < length) fail("{}: ends within its header", where_);
@@ -164,7 +164,8 @@ std::size_t input_named(const graph::KernelGraph& g, const std::string& name, st
   for (const int t : g.inputs) names.push_back(g.tensors[t].name);
   const auto at = std::ranges::find(names, name);
   if (at == names.end())
-    fail("graph {} has no input {}, which {}{}", g.name, text::shown(name), option, known_names("inputs", names, name));
+    fail("graph {} has no input {}, which {}{}", g.name, strings::shown(name), option,
+         known_names("inputs", names, name));
   return at - names.begin();
 }
 
@@ -177,7 +178,7 @@ reference::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFile
     NpyFile found(file);
     const graph::DType written = npy_dtype(t.dtype);
     if (found.dtype() != written || found.shape() != t.shape)
-      fail("{}: input {} of graph {} is {} {}{}, found {} {}", text::shown(file), name, g.name, graph::name(t.dtype),
+      fail("{}: input {} of graph {} is {} {}{}, found {} {}", strings::shown(file), name, g.name, graph::name(t.dtype),
            graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32", graph::name(found.dtype()),
            graph::to_string(found.shape()));
     std::vector<double> values = found.values();
@@ -187,7 +188,7 @@ reference::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFile
         // one NaN for all: other bits of a NaN mean "never written"
         v = std::numeric_limits<double>::quiet_NaN();
     reference::Array array{t.shape, std::move(values)};
-    check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", text::shown(file), name, g.name));
+    check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", strings::shown(file), name, g.name));
     given[at] = std::make_shared<reference::Array>(std::move(array));
   }
   return given;

@@ -11,8 +11,8 @@
 
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "strings/shown.hpp"
 #include "system/files.hpp"
-#include "text/shown.hpp"
 #include "toolchain/cache.hpp"
 
 namespace zellige::run {
@@ -134,7 +134,7 @@ Outputs::Outputs(const std::vector<std::string>& inputs, bool force, WrittenFile
   for (const std::string& name : inputs) {
     struct stat s;
     if ((name == "-" ? ::fstat(0, &s) : ::stat(name.c_str(), &s)) == 0 && S_ISREG(s.st_mode))
-      inputs_.push_back({{s.st_dev, s.st_ino}, name == "-" ? "stdin" : text::shown(name)});
+      inputs_.push_back({{s.st_dev, s.st_ino}, name == "-" ? "stdin" : strings::shown(name)});
   }
 }
 
@@ -175,14 +175,14 @@ void Outputs::check(const Place& place, const std::string* digest) const {
   for (const auto& [identity, name] : inputs_) {
     if (identity != Identity{there->st_dev, there->st_ino}) continue;
     fail("{}: is an input of this command ({}), which is never written over; name another output",
-         text::shown(place.shown.string()), name);
+         strings::shown(place.shown.string()), name);
   }
   if (force_ || there->st_size == 0) return;
   const auto found = digest_of(place.file);
-  if (!found) fail("{}: exists and cannot be read; --force replaces it", text::shown(place.shown.string()));
+  if (!found) fail("{}: exists and cannot be read; --force replaces it", strings::shown(place.shown.string()));
   if ((digest && *found == *digest) || written_.holds(*found)) return;
   fail("{}: exists, and is not as Zellige wrote it (another's, or edited since); --force replaces it",
-       text::shown(place.shown.string()));
+       strings::shown(place.shown.string()));
 }
 
 void Outputs::take(const Place& place) {
@@ -192,7 +192,7 @@ void Outputs::take(const Place& place) {
   const std::string key =
       fmt::format("{}:{}/{}", folder->st_dev, folder->st_ino, system::folded(place.file.filename().string()));
   if (!claimed_.insert(key).second)
-    fail("{}: two outputs of this command would go there; name another", text::shown(place.shown.string()));
+    fail("{}: two outputs of this command would go there; name another", strings::shown(place.shown.string()));
 }
 
 void Outputs::stage(const Place& place, std::string_view content) {
@@ -242,7 +242,7 @@ void Outputs::put_in_place(Staged& s) {
   const bool there = s.before.has_value();
   const auto now = file_at(s.place.file);
   if (there != now.has_value() || (there && !unchanged(*s.before, *now)))
-    fail("{}: cannot be written: it changed while this ran", text::shown(s.place.shown.string()));
+    fail("{}: cannot be written: it changed while this ran", strings::shown(s.place.shown.string()));
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, there ? RENAME_EXCHANGE : RENAME_NOREPLACE) == 0) {
     s.state = there ? Staged::exchanged : Staged::made;
     return;

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "graph/json_text.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::run {
 namespace {
@@ -195,7 +195,8 @@ std::string describe_sample(const RunResult& r, const TensorResult& t) {
 }
 
 std::string summary(const RunResult& r) {
-  const std::string label = fmt::format("{}[{}]", text::shown(std::filesystem::path(r.file).stem().string()), r.index);
+  const std::string label =
+      fmt::format("{}[{}]", strings::shown(std::filesystem::path(r.file).stem().string()), r.index);
   std::string line = fmt::format("{:<22} {:<9} {} {}", label, name(r.status), r.on, r.target);
   if (!r.tensors.empty()) line += fmt::format("  error {:.1e}", worst_norm(r));
   if (r.compile_ms > 0)

@@ -13,7 +13,7 @@
 #include <limits>
 
 #include "graph/error.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::system {
 namespace {
@@ -65,7 +65,7 @@ int read_all(int fd, std::string& content, std::size_t limit) {
 }
 
 void unwritable(const fs::path& file, int error) {
-  fail("{}: cannot be written: {}", text::shown(file.string()), std::strerror(error));
+  fail("{}: cannot be written: {}", strings::shown(file.string()), std::strerror(error));
 }
 
 int write_new(const fs::path& file, std::string_view content, unsigned mode) {
@@ -92,7 +92,7 @@ std::string unique_name(std::string_view suffix) {
 void create_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) fail("{}: cannot create the folder: {}", text::shown(folder.string()), error.message());
+  if (error) fail("{}: cannot create the folder: {}", strings::shown(folder.string()), error.message());
 }
 
 void write_whole(const fs::path& file, std::string_view content, unsigned mode) {
@@ -114,13 +114,13 @@ void write_whole(const fs::path& file, std::string_view content, unsigned mode) 
 }
 
 FileReader::FileReader(fs::path file) : file_(std::move(file)), open_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (open_.fd < 0) fail("{}: cannot be read: {}", text::shown(file_.string()), std::strerror(errno));
+  if (open_.fd < 0) fail("{}: cannot be read: {}", strings::shown(file_.string()), std::strerror(errno));
 }
 
 std::string FileReader::next(std::size_t bytes) {
   std::string content;
   if (const int error = read_all(open_.fd, content, bytes))
-    fail("{}: cannot be read: {}", text::shown(file_.string()), std::strerror(error));
+    fail("{}: cannot be read: {}", strings::shown(file_.string()), std::strerror(error));
   return content;
 }
 
@@ -135,7 +135,7 @@ std::string read_whole(const fs::path& file) { return FileReader(file).next(std:
 void private_folder(const fs::path& asked, const std::string& what) {
   // The path without a final /, because with it lstat would follow a symbolic link.
   const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
-  const std::string name = text::shown(folder.string());
+  const std::string name = strings::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
     fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what, name, why);
   };
@@ -158,7 +158,7 @@ void private_folder(const fs::path& asked, const std::string& what) {
 
 PrivateFile::PrivateFile(const fs::path& file)
     : file_(file), open_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {
-  const std::string name = text::shown(file.string());
+  const std::string name = strings::shown(file.string());
   if (open_.fd < 0)
     fail("{}: {}", name, errno == ELOOP ? "is a link, expected a file of this user's" : std::strerror(errno));
   const std::string why = is_regular(open_.fd) ? why_not_private(open_.fd, 0600) : "is no regular file";
@@ -179,7 +179,7 @@ std::string PrivateFile::content() const {
   std::string all;
   ::lseek(open_.fd, 0, SEEK_SET);
   if (const int error = read_all(open_.fd, all))
-    fail("{}: cannot be read: {}", text::shown(file_.string()), std::strerror(error));
+    fail("{}: cannot be read: {}", strings::shown(file_.string()), std::strerror(error));
   return all;
 }
 

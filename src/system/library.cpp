@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "graph/error.hpp"
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 namespace zellige::system {
 
@@ -29,7 +29,7 @@ std::optional<Library> Library::named(const char* variable) {
   library.handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library.handle_)
     fail("{} names {}, which cannot be loaded: {}; unset it, or let it name a library that is there", variable,
-         text::shown(path), text::shown(dlerror()));
+         strings::shown(path), strings::shown(dlerror()));
   return library;
 }
 

@@ -1,7 +1,7 @@
 #include "target/target.hpp"
 
 #include "graph/error.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::target {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "graph/error.hpp"
-#include "text/expression_reader.hpp"
+#include "strings/expression_reader.hpp"
 
 namespace zellige::tile {
 namespace {
@@ -164,7 +164,7 @@ std::string SizeExpression::code(const std::function<std::string(int)>& name) co
 }
 
 /// Adds atoms to those of all expressions: "ceil(" sum "/" integer ")", "max(" sum "," sum ")".
-class SizeExpression::Parser : public text::ExpressionReader<SizeExpression, Error> {
+class SizeExpression::Parser : public strings::ExpressionReader<SizeExpression, Error> {
  public:
   Parser(std::string_view text, const SizeList& sizes) : ExpressionReader(text), sizes_(sizes) {}
 

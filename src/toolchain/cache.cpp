@@ -11,8 +11,8 @@
 
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "strings/shown.hpp"
 #include "system/files.hpp"
-#include "text/shown.hpp"
 
 namespace zellige::toolchain {
 namespace {
@@ -118,7 +118,7 @@ std::optional<std::string> Cache::read(const Key& key, std::string_view suffix, 
   if (why.empty()) return content;
   if (note)
     *note = fmt::format("the kernel cache's {} is not used, and made again: {}",
-                        text::shown(file.lexically_relative(root_).string()), why);
+                        strings::shown(file.lexically_relative(root_).string()), why);
   return std::nullopt;
 }
 
@@ -166,7 +166,7 @@ Cache::Entry Cache::clear() const {
       if (file.is_regular_file(error)) found.push_back({file.path(), file.file_size(error)});
   for (const Entry& e : found) {
     if (!fs::remove(e.file, error) && error)
-      fail("{}: cannot be deleted: {}", text::shown(e.file.string()), error.message());
+      fail("{}: cannot be deleted: {}", strings::shown(e.file.string()), error.message());
     all.bytes += e.bytes;
   }
   return all;

@@ -7,7 +7,7 @@
 #include <zellige/layout/runtime.hpp>
 
 #include "graph/error.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 
 namespace zellige::view {
 namespace {

@@ -3,7 +3,7 @@
 #include <zellige/atom/evaluate.hpp>
 
 #include "graph/json_text.hpp"
-#include "text/nearest.hpp"
+#include "strings/nearest.hpp"
 #include "view/expression.hpp"
 
 namespace zellige::view {

@@ -9,8 +9,8 @@
 #include "reference/array.hpp"
 #include "run/npy.hpp"
 #include "run/result.hpp"
+#include "strings/shown.hpp"
 #include "system/files.hpp"
-#include "text/shown.hpp"
 
 namespace {
 
@@ -411,7 +411,7 @@ TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
   write_whole(file, "[");
   const auto clean = [&](const std::vector<std::string>& words) {
     const system::Finished f = Command::run(words);
-    EXPECT_EQ(text::shown_lines(f.output), f.output) << words[0];
+    EXPECT_EQ(strings::shown_lines(f.output), f.output) << words[0];
     EXPECT_EQ(f.output.find("\nzellige: b"), f.output.npos) << f.output;
     EXPECT_NE(f.output.find("\\x1b[31m"), f.output.npos) << words[0] << f.output;
     return f;

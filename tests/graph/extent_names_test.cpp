@@ -1,4 +1,4 @@
-// Names of extents: by hand, and against the shapes that inference finds for other values of one extent.
+// Names of extents: of given graphs, and against the shapes that inference finds for other values of one extent.
 #include "graph/extent_names.hpp"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ TEST(ExtentNames, AreThoseOfTheFirstDimension) {
 
 TEST(ExtentNames, OfSizesAreTheirExpressions) {
   Builder b("g");
-  const SymbolicExtent rows = b.size({.name = "T", .max = 64}), past = b.size({.name = "P", .max = 64});
-  const TensorHandle x = b.input("x", {rows, 32}), cache = b.input("cache", {past, 32});
+  const SymbolicExtent rows = b.size({.name = "T", .max = 64}), earlier = b.size({.name = "P", .max = 64});
+  const TensorHandle x = b.input("x", {rows, 32}), cache = b.input("cache", {earlier, 32});
   b.output(concat(cache, x, 0), "y");
   const ExtentNames names = name_extents(b.build());
   EXPECT_EQ(names.at("x"), (std::vector<std::string>{"T", "x.1"}));
@@ -39,7 +39,7 @@ TEST(ExtentNames, OfSizesAreTheirExpressions) {
   EXPECT_EQ(names.at("y"), (std::vector<std::string>{"P + T", "x.1"}));
 }
 
-TEST(ExtentNames, ThatAreKnownStay) {
+TEST(ExtentNames, ThatAreKnownAreKept) {
   Builder b("g");
   b.output(relu(b.input("x", {16, 64})), "y");
   const ExtentNames names = name_extents(b.build(), {{"y", {"a.0", "a.1"}}, {"gone", {"a.0"}}});

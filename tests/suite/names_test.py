@@ -27,7 +27,7 @@ SAME_NAMES = {
 _TABLE = "the table of all rules declares each in the namespace that defines it"
 OTHER_NAMESPACES = {
     ("src/graph/error.hpp", "zellige"): "Error and fail() are everybody's",
-    ("src/text/nearest.hpp", "zellige"): "the name nearest to a misspelled one is everybody's",
+    ("src/strings/nearest.hpp", "zellige"): "the name nearest to a misspelled one is everybody's",
     ("src/ir/words.hpp", "zellige::kernel"): "name() of types of kernel, which only .ir names, is found by their namespace",
     **{("src/rules/table.hpp", f"zellige::{space}"): _TABLE for space in ("candidate", "emit", "rewrite", "target", "tile")},
 }

@@ -1,8 +1,8 @@
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 #include <gtest/gtest.h>
 
-namespace zellige::text {
+namespace zellige::strings {
 namespace {
 
 TEST(Shown, ControlCharactersAreEscapedAndTextIsNot) {
@@ -50,4 +50,4 @@ TEST(Shown, NothingThatATerminalObeysIsLeft) {
 }
 
 }  // namespace
-}  // namespace zellige::text
+}  // namespace zellige::strings

@@ -1,9 +1,9 @@
-// Reads expressions of sizes: sums and products of integers, of names, and of what a form has besides.
+// Reads expressions of sizes: +, - and * of integers, of names, and of what a form has besides.
 //
 //   sum = ["-"] product {("+" | "-") product}     product = atom {"*" atom}     atom = integer | name | "(" sum ")"
 //
 // Blanks may be anywhere. A form derives from ExpressionReader, says what a name is, and reads more after it, such as operands in
-// parentheses. Where the text is none, a Failure is thrown, with a sentence that has the character.
+// parentheses. Where a string is none, a Failure is thrown, with a sentence that has the character.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace zellige::text {
+namespace zellige::strings {
 
 /// Returns whether a name may contain the character; a digit does not begin it.
 inline bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -24,7 +24,7 @@ class ExpressionReader {
   explicit ExpressionReader(std::string_view text) : text_(text) {}
   virtual ~ExpressionReader() = default;
 
-  /// Returns what all of the text says.
+  /// Returns what all of the string says.
   Number whole() {
     Number all = sum();
     if (peek() != 0) expected("+, - or *, or the end,");
@@ -117,4 +117,4 @@ class ExpressionReader {
   int depth_ = 0;
 };
 
-}  // namespace zellige::text
+}  // namespace zellige::strings

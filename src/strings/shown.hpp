@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace zellige::text {
+namespace zellige::strings {
 
 /// Returns the string with each control character (C0, C1, bidirectional controls, line separators) and each
 /// byte that is not UTF-8 written as an escape, such as \n, \t, \x1b or \u202e. Other strings are unchanged;
@@ -20,4 +20,4 @@ std::size_t first_not_utf8(std::string_view);
 /// Like shown(), but keeps newlines and tabs.
 std::string shown_lines(std::string_view);
 
-}  // namespace zellige::text
+}  // namespace zellige::strings

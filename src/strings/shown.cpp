@@ -1,8 +1,8 @@
-#include "text/shown.hpp"
+#include "strings/shown.hpp"
 
 #include <fmt/format.h>
 
-namespace zellige::text {
+namespace zellige::strings {
 namespace {
 
 /// A UTF-8 character at the beginning of a string.
@@ -73,4 +73,4 @@ std::size_t first_not_utf8(std::string_view text) {
 std::string shown(std::string_view text) { return escaped(text, false); }
 std::string shown_lines(std::string_view text) { return escaped(text, true); }
 
-}  // namespace zellige::text
+}  // namespace zellige::strings
