@@ -16,7 +16,7 @@ namespace {
 
 /// Limits of the kernels: rows of x; blocks, where there are enough columns; columns and K of a tile; elements of x in a tile.
 constexpr std::int64_t max_weight_rows = 64, min_weight_blocks = 128, max_weight_columns = 64, max_weight_k = 1024,
-                       max_row_elements = 8192;
+                       small_weight_k = 512, max_row_elements = 8192;
 
 bool is_narrow(DType dtype) {
   return graph::is_weight_only(dtype) || dtype == DType::int8 || dtype == DType::e4m3 || dtype == DType::e5m2;
@@ -128,7 +128,8 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
   for (const auto& numbers : {w.scale, w.zero})
     if (numbers && numbers->groups > 1) run = std::max(run, w.k / numbers->groups);
   const std::int64_t whole = (rows + 7) / 8 * 8;
-  for (std::int64_t k = max_weight_k; k >= 64 && t.k == 0; k /= 2)
+  const bool small = t.columns == 16 && w.k <= 8 * small_weight_k;
+  for (std::int64_t k = small ? small_weight_k : max_weight_k; k >= 64 && t.k == 0; k /= 2)
     if (w.k % k == 0 && k % run == 0 && (k * whole <= max_row_elements || k == 64)) t.k = k;
   if (t.k == 0 && run > 1 && w.k % run == 0 && run % 32 == 0 && run * whole <= 4 * max_row_elements) t.k = run;
   return t.columns > 0 && t.k > 0 ? std::optional(t) : std::nullopt;
@@ -140,7 +141,9 @@ class WeightWriter {
   WeightWriter(const Known& g, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles)
       : g_(g), out_(out), w_(w), tiles_(tiles) {
     block_.grid = {w.n / tiles.columns, 1, 1};
-    block_.block = {std::min<std::int64_t>(256, tiles.k), 1, 1};  // a warp for each 32 of K
+    // A warp for each 32 of K, or 128 where blocks are small, so that a lane takes four words at a time.
+    const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
+    block_.block = {std::min<std::int64_t>(small ? 128 : 256, tiles.k), 1, 1};
     block_.loop = w.k / tiles.k;
   }
 

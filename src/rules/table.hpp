@@ -62,9 +62,8 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "read it",
      in_memory_order},
     {Level::given, "widened weights",
-     "a matmul of at most 64 rows, without sizes, reads an input of 4 or 8 bits that is cast, and may have a zero "
-     "point "
-     "subtracted and be multiplied by a scale, one for each row or group of K",
+     "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
+     "of each row or group of K",
      each<widened_weights>},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},

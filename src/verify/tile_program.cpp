@@ -188,14 +188,10 @@ class Typed {
     }
     if (n_.kind == NodeKind::unpack) {
       if (!graph::is_weight_only(n_.to_dtype) || in(0).kind != NodeKind::load || in(0).dtype != graph::DType::int8)
-        reject(p_, "%{} unpacks {} from %{}: it takes bytes that are loaded, of weights", i_, graph::name(n_.to_dtype),
-               n_.in[0]);
+        reject(p_, "%{} unpacks {} from %{}, which is no load of bytes", i_, graph::name(n_.to_dtype), n_.in[0]);
       right[d] *= 8 / graph::bits(n_.to_dtype);
     }
-    if (n_.kind == NodeKind::repeat) {
-      if (n_.to < 1) reject(p_, "%{} repeats each element {} times", i_, n_.to);
-      right[d] *= n_.to;
-    }
+    if (n_.kind == NodeKind::repeat) right[d] *= n_.to;  // shape_is() finds any other number
     if (n_.kind == NodeKind::rotate) {
       for (const std::size_t k : {1u, 2u}) {
         Shape table = in(k).shape;

@@ -30,6 +30,18 @@ std::vector<Case> cases_of_views() {
           return relu(permute(d.in("x", {d.a, d.c, d.c, d.c}), {0, 3, 1, 2}));
         },
         "permute relu"}},
+      {"widened weights",
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {d.m, 128}, DType::f16), w = d.in("w", {32, 128}, DType::uint4);
+          return matmul(x, transposed(cast(w, DType::f16) * d.in("s", {32, 1}, DType::f16)));
+        },
+        "custom"},
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {64 + d.m, 128}, DType::f16), w = d.in("w", {32, 128}, DType::uint4);
+          return matmul(x, transposed(cast(w, DType::f16) * d.in("s", {32, 1}, DType::f16)));
+        },
+        "cast mul permute matmul"},
+       cost},
       {"computed twice",
        {[](Draw& d) {
           const TensorHandle x = d.x(), z = d.z(), t = relu(x);

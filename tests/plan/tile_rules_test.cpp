@@ -70,6 +70,13 @@ class Machine {
         if (n.op == graph::OpKind::mask)
           return at[static_cast<std::size_t>(n.key)] < *n.kept.length ? x(0) : static_cast<float>(n.scalar);
         break;
+      case tile::NodeKind::unpack: {
+        graph::Shape byte = at;
+        byte[static_cast<std::size_t>(n.dim)] /= 2;
+        const std::uint32_t bits = graph::to_bits(graph::DType::int8, operand(n, 0, byte, iteration));
+        return static_cast<float>(
+            graph::from_bits(n.to_dtype, bits >> (at[static_cast<std::size_t>(n.dim)] % 2 * 4) & 15));
+      }
       case tile::NodeKind::round:
       case tile::NodeKind::store:
         return rounded(x(0), n.dtype);
@@ -163,6 +170,19 @@ void cast_and_round(Draw& d, Way way) {
   d.store(cast, to);
 }
 
+void cast_of_nibbles(Draw& d, Way way) {
+  const int bytes = d.load({d.rows, d.columns});
+  d.last().dtype = graph::DType::int8;
+  int x = d.add(tile::NodeKind::unpack, {bytes}, {d.rows, 2 * d.columns});
+  d.last().dim = 1, d.last().to_dtype = d.random() % 2 > 0 ? graph::DType::int4 : graph::DType::uint4;
+  d.last().dtype = way == Way::applied ? graph::DType::f32 : graph::DType::int8;
+  if (way != Way::applied) {
+    x = d.map(graph::OpKind::cast, {x});
+    d.last().to_dtype = way == Way::valid ? graph::DType::f16 : graph::DType::int32;
+  }
+  d.store(x);
+}
+
 void scaled_mask(Draw& d, Way way) {
   const double scale = 0.1 + static_cast<double>(d.random() % 100), outside = way == Way::valid ? -infinity : -1;
   int x = d.load({d.rows, d.columns});
@@ -206,6 +226,7 @@ void long_chain(Draw& d, Way way) {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"cast twice", cast_and_round},
+      {"cast of packed", cast_of_nibbles, "an integer of 4 bits is the same number in every dtype"},
       {"mask of scaled", scaled_mask},
       {"max of scaled", scaled_max},
       {"precompute A", few_rows, "the condition is about cost"},
