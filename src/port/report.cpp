@@ -162,18 +162,19 @@ class ReportWriter {
     const auto at = ours_.headers.find(i.path);
     const fs::path folder = folder_of(folders_, i.path), theirs = folder / i.path;
     const bool there = !folder.empty();
+    const bool known_here = at != ours_.headers.end();
     // A header that both Zellige and CUTLASS have counts as CUTLASS's if it is in cutlass/, or if Zellige's
-    // header only includes CUTLASS's.
-    const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
-    if (there && (at == ours_.headers.end() || passes_on)) {
+    // header includes CUTLASS's.
+    const bool passes_on = i.path.starts_with("cutlass/") || (known_here && at->second != HeaderOf::zellige);
+    if (there && (!known_here || passes_on)) {
       u.is = Whose::cutlass;
       u.where = theirs.string();
-    } else if (at != ours_.headers.end() && !at->second) {
+    } else if (known_here && at->second != HeaderOf::cutlass) {
       u.is = Whose::ours;
     } else {
       std::vector<std::string> known;
-      for (const auto& [path, next] : ours_.headers)
-        if (!next) known.push_back(path);
+      for (const auto& [path, of] : ours_.headers)
+        if (of != HeaderOf::cutlass) known.push_back(path);
       const std::string near = nearest(i.path, known);
       if (!near.empty()) u.nearest = fmt::format("<{}>", near);
     }
@@ -223,7 +224,9 @@ Ours ours() {
     const std::size_t equals = line.find(" = ");
     if (line.empty()) continue;
     if (line[0] == '<')
-      o.headers.emplace(line.substr(1, line.find('>') - 1), line.ends_with(" next"));
+      o.headers.emplace(line.substr(1, line.find('>') - 1), line.ends_with(" next")     ? HeaderOf::cutlass
+                                                            : line.ends_with(" either") ? HeaderOf::either
+                                                                                        : HeaderOf::zellige);
     else if (equals != std::string::npos)
       o.names.namespaces.emplace(line.substr(0, equals), line.substr(equals + 3));
     else

@@ -37,15 +37,19 @@ struct PortReport {
   bool complete() const;
 };
 
+/// Whose a header of compat is: Zellige's; CUTLASS's of the same name, without which it is empty; or CUTLASS's where there
+/// is one, else Zellige's.
+enum class HeaderOf { zellige, cutlass, either };
+
 /// The names and headers that Zellige provides, from cute_names.txt.
 struct Ours {
   Declarations names;
-  std::map<std::string, bool> headers;  // whether it includes CUTLASS's header of the same name
+  std::map<std::string, HeaderOf> headers;
 };
 /// Returns the names and headers that Zellige's compat headers provide.
 Ours ours();
-/// Returns the content of cute_names.txt, one entry per line: a name, `<header>`, `<header> next` (a header
-/// that includes CUTLASS's header of the same name), or `alias = namespace`.
+/// Returns the content of cute_names.txt, one entry per line: a name, `<header>`, `<header> next` (a header that is
+/// CUTLASS's), `<header> either`, or `alias = namespace`.
 std::string_view cute_names();
 /// The CUTLASS version whose names Zellige follows.
 constexpr std::string_view followed_version = "4.7.0";

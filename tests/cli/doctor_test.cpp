@@ -63,13 +63,14 @@ std::string list_of_ours(const Folder& folder) {
   for (const std::string folder_name : {"compat", "include"}) {
     for (const std::string& h : headers_of(root / folder_name)) {
       const std::string text = read(root / folder_name / h);
-      // cutlass/ headers are ours where there is no CUTLASS; of cute/ the others are then empty.
+      // cutlass/ headers are ours where there is no CUTLASS; of cute/ those without another branch are then empty.
       const bool next = h.starts_with("cute/") && text.find("#include_next <" + h) != std::string::npos;
+      const std::string mark = !next ? "" : text.find("#else") == std::string::npos ? " next" : " either";
       if (h.starts_with("cutlass/")) {
         for (const auto& [name, line] : port::declared(port::read_source(text), {"cute", "zellige"}).names)
           lines.insert(name);
       }
-      if (!h.starts_with("zellige/") || folder_name == "include") lines.insert("<" + h + ">" + (next ? " next" : ""));
+      if (!h.starts_with("zellige/") || folder_name == "include") lines.insert("<" + h + ">" + mark);
     }
   }
   std::string text;
@@ -134,11 +135,11 @@ struct Porting : Doctor {
 #include <cutlass/gemm/gemm.h>
 auto l = cute::make_layout(cute::Shape<cute::_4, cute::_8>{});
 auto op = cute::GMMA::MMA_64x64x16_F32F16F16_SS<cute::GMMA::Major::K, cute::SM90::GMMA::Major::K>{};
-auto umma = cute::UMMA::make_instr_desc(cute::make_layuot(3));
+auto umma = cute::UMMA::only_in_cutlass(cute::make_layuot(3));
 // cute::in_a_comment
 )");
     write(path("cutlass/cute/config.hpp"), "");
-    write(path("cutlass/cute/arch/mma_sm100_umma.hpp"), "namespace cute::UMMA {\n\nint make_instr_desc(int);\n}\n");
+    write(path("cutlass/cute/arch/mma_sm100_umma.hpp"), "namespace cute::UMMA {\n\nint only_in_cutlass(int);\n}\n");
     write(path("cutlass/cutlass/gemm/gemm.h"), "");
     write(path("cutlass/cutlass/version.h"),
           "#define CUTLASS_MAJOR 4\n#define CUTLASS_MINOR 2\n#define CUTLASS_PATCH 1\n");
@@ -148,12 +149,11 @@ TEST_F(Porting, NamesAreOursOrMissingWithoutCutlass) {
   expect({"doctor", "--cute", source}, 2,
          source + ":2: <cute/tensor.hpp>: ours\n" + source +
              ":3: <cute/tensro.hpp>: missing; the nearest is <cute/tensor.hpp>\n" + source +
-             ":4: <cute/arch/mma_sm100_umma.hpp>: missing; the nearest is <cute/arch/mma_sm90_gmma.hpp>\n" + source +
-             ":5: <cutlass/gemm/gemm.h>: missing\n" + source + ":6: cute::make_layout: ours\n" + source +
-             ":6: cute::Shape: ours\n" + source + ":6: cute::_4: ours\n" + source + ":6: cute::_8: ours\n" + source +
-             ":7: cute::SM90::GMMA::MMA_64x64x16_F32F16F16_SS: ours\n" + source +
-             ":7: cute::SM90::GMMA::Major: ours\n" + source + ":8: cute::UMMA::make_instr_desc: missing\n" + source +
-             ":8: cute::make_layuot: missing; the nearest is cute::make_layout\n");
+             ":4: <cute/arch/mma_sm100_umma.hpp>: ours\n" + source + ":5: <cutlass/gemm/gemm.h>: missing\n" + source +
+             ":6: cute::make_layout: ours\n" + source + ":6: cute::Shape: ours\n" + source + ":6: cute::_4: ours\n" +
+             source + ":6: cute::_8: ours\n" + source + ":7: cute::SM90::GMMA::MMA_64x64x16_F32F16F16_SS: ours\n" +
+             source + ":7: cute::SM90::GMMA::Major: ours\n" + source + ":8: cute::UMMA::only_in_cutlass: missing\n" +
+             source + ":8: cute::make_layuot: missing; the nearest is cute::make_layout\n");
 }
 TEST_F(Porting, NamesOfCutlassAreFoundOnThePath) {
   const auto f = run({"doctor", "--cute", source, "-I", path("nowhere"), "-I", cutlass});
@@ -162,7 +162,7 @@ TEST_F(Porting, NamesOfCutlassAreFoundOnThePath) {
        {cutlass + ": CUTLASS 4.2.1, where Zellige follows 4.7.0\n",
         source + ":4: <cute/arch/mma_sm100_umma.hpp>: CUTLASS's, " + cutlass + "/cute/arch/mma_sm100_umma.hpp\n",
         source + ":5: <cutlass/gemm/gemm.h>: CUTLASS's, " + cutlass + "/cutlass/gemm/gemm.h\n",
-        source + ":8: cute::UMMA::make_instr_desc: CUTLASS's, " + cutlass + "/cute/arch/mma_sm100_umma.hpp:3\n"})
+        source + ":8: cute::UMMA::only_in_cutlass: CUTLASS's, " + cutlass + "/cute/arch/mma_sm100_umma.hpp:3\n"})
     EXPECT_NE(f.output.find(line), std::string::npos) << line << f.output;
 }
 TEST_F(Porting, NamesOfANamespaceThatIsUsedAreToldWithoutTheirPrefix) {

@@ -35,6 +35,34 @@ TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   EXPECT_EQ(result.text, "");
 }
 
+// A product of our own in tensor memory, by CuTe's names alone.
+TEST(CompatHeaders, AKernelForSm100Compiles) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const ptx = ptx_of(ZELLIGE_SOURCE_DIR "/tests/compat/blackwell.cu",
+                                 "-Werror all-warnings -gencode arch=compute_100a,code=sm_100a");
+  for (char const* mnemonic :
+       {"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32", "tcgen05.mma.cta_group::1.kind::f16 [",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one", "tcgen05.ld.sync.aligned.32x32b.x32.b32 {",
+        "tcgen05.wait::ld.sync.aligned;", "tcgen05.relinquish_alloc_permit", "tcgen05.dealloc"})
+    EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
+}
+
+// The tutorials of CuTe for Blackwell that need no TMA for pairs of CTAs. They are foreign: an environment variable says
+// where they are.
+TEST(CompatHeaders, BlackwellsTutorialsCompile) {
+  char const* const folder = std::getenv("ZELLIGE_CUTE_TUTORIALS");
+  if (folder == nullptr || !have_nvcc())
+    GTEST_SKIP()
+        << "ZELLIGE_CUTE_TUTORIALS is not set: it names the folder examples/cute/tutorial of CUTLASS's sources; "
+           "or there is no nvcc";
+  std::string const path = std::string(folder) + "/blackwell/";
+  for (char const* name : {"01_mma_sm100.cu", "02_mma_tma_sm100.cu", "03_mma_tma_multicast_sm100.cu"}) {
+    std::string const ptx = ptx_of(path + name, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED --expt-relaxed-constexpr -I " +
+                                                    path + " -gencode arch=compute_100a,code=sm_100a");
+    EXPECT_NE(ptx.find("tcgen05.mma.cta_group::1.kind::f16 ["), std::string::npos) << name;
+  }
+}
+
 // Every call of members.cu is in the PTX: the comment after the call gives the mnemonic and the count.
 TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";

@@ -1,5 +1,5 @@
 // Composes names and PTX at compile time, from words, numbers and the names of number types. LettersOf makes an array of
-// the text, as a template argument and inline PTX ("C"(LettersOf<Text>::text)) need it.
+// the string, as a template argument and inline PTX ("C"(LettersOf<Text>::string)) need it.
 #pragma once
 
 #include <zellige/atom/number.hpp>
@@ -8,7 +8,7 @@ namespace zellige {
 
 namespace detail {
 
-/// A text that is composed at compile time.
+/// A string that is composed at compile time.
 struct ComposedText {
   char text[160] = {};
   int length = 0;

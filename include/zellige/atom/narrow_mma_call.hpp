@@ -1,7 +1,7 @@
 // MMA_Traits of SM120's matrix instructions on narrow floats, and gemm(...) with them. Scales, and the metadata of a sparse A,
 // are fragments beside those of A and B, zipped with them as in CuTe:
 //
-//   gemm(mma, a, b, c);                                                     plain
+//   gemm(mma, a, b, c);                                                     dense
 //   gemm(mma, make_zip_tensor(a, sfa), make_zip_tensor(b, sfb), c);         with scales
 //   gemm(mma, make_zip_tensor(a, e), b, c);                                 A is sparse
 //   gemm(mma, make_zip_tensor(a, sfa, e), make_zip_tensor(b, sfb), c);      both

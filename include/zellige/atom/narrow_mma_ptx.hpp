@@ -1,5 +1,5 @@
 // Issues the matrix instructions of SM120 on narrow floats by inline PTX: d += a b. There is one function for each list
-// of operands; the mnemonic is the text Mnemonic::text. Device code of nvcc only.
+// of operands; the mnemonic is the string Mnemonic::string. Device code of nvcc only.
 #pragma once
 
 #include <zellige/atom/config.hpp>

@@ -1,4 +1,4 @@
-// Finds matrix instructions that CuTe names by templates, such as SM120_16x8x32_TN<float_e4m3_t,float_e2m1_t,float>, by the text
+// Finds matrix instructions that CuTe names by templates, such as SM120_16x8x32_TN<float_e4m3_t,float_e2m1_t,float>, by the string
 // of their names. Host only.
 //
 //   find_mma_template("SM120_16x8x32_TN<float_e4m3,float_e2m1,float>")        MmaRow: m16n8k32, e4m3 times e2m1 into f32

@@ -1,5 +1,5 @@
 // Issues tcgen05.ld and tcgen05.st by inline PTX: a warp moves N registers of each thread between tensor memory and
-// registers. Mnemonic::text is the instruction, After::text what follows the address. Device code of nvcc only.
+// registers. Mnemonic::string is the instruction, After::string what follows the address. Device code of nvcc only.
 #pragma once
 
 #include <zellige/atom/config.hpp>

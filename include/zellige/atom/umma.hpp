@@ -206,6 +206,9 @@ struct MMA_Traits<Op> {
 template <UMMA::detail::umma_op Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
                                               TC const&) {
+#if defined(ZELLIGE_EMULATE)
+  static_assert(never<Op>, "the emulator has no tensor memory: it does not run the matrix instructions of SM100");
+#endif
   static_assert(is_tmem_v<remove_cvref_t<TD>> && is_tmem_v<TC>,
                 "an SM100 MMA takes accumulators in tensor memory: make_fragment_C");
   static_assert(

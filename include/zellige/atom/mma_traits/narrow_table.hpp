@@ -1,4 +1,4 @@
-// Lists the matrix instructions of SM120 on floats of 4, 6 and 8 bits: dense and sparse, plain and with scales of blocks.
+// Lists the matrix instructions of SM120 on floats of 4, 6 and 8 bits: dense and sparse, dense and with scales of blocks.
 // CuTe names them by templates of the number types, so they have a table of their own beside table.hpp. each_narrow_row
 // enumerates it, narrow_mma_name returns the name of a row.
 //
