@@ -6,11 +6,11 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
-#include "graph/tails.hpp"
 #include "reference/evaluate.hpp"
-#include "run/emulated_ranks.hpp"
+#include "run/emulated_peers.hpp"
 #include "run/peer_steps.hpp"
 #include "run/rank_engine.hpp"
+#include "run/tails.hpp"
 #include "run/timing.hpp"
 #include "system/elapsed.hpp"
 
@@ -136,7 +136,7 @@ class Memories {
   }
 
   /// Adds what all ranks together ran.
-  void meet(EmulatedRun e) {
+  void add(EmulatedRun e) {
     if (!e.library.cached) run.compile_ms += e.library.compile_ms;
     run.run_ms += e.run_ms, run.complete = run.complete && e.complete;
     std::ranges::move(e.kernels, std::back_inserter(run.kernels));
@@ -197,11 +197,11 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
     }
     std::string why;
     std::optional<RankStep> peers;
-    graph::TailCut cut;
+    TailCut cut;
     if (wants_peers(how, target, p.graph, s)) {
       // What follows a collective that is the last before them may be taken along.
       if (i + 1 < all.size() && !all[i + 1].is_collective())
-        cut = graph::cut_tail(p.graph, all[i + 1], s.outputs[0], needed_after(p.graph, all, i + 1, s.outputs[0]));
+        cut = cut_tail(p.graph, all[i + 1], s.outputs[0], needed_after(p.graph, all, i + 1, s.outputs[0]));
       if (!cut.tail.kernels.ops.empty()) peers = peer_step(p.graph, s, cut.tail, target, options, cache, why);
       if (!peers) cut.tail = {}, peers = peer_step(p.graph, s, {}, target, options, cache, why);
     }
@@ -313,8 +313,8 @@ RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const
                             const toolchain::Cache& cache, int workers) {
   Memories all(p.graph, over, inputs);
   for (const RankStep& step : p.steps) {
-    if (step.meets)
-      all.meet(EmulatedMeeting(step, p.graph.ranks, cache).run(all.bytes));
+    if (step.by_peers)
+      all.add(EmulatedPeers(step, p.graph.ranks, cache).run(all.bytes));
     else if (!step.program)
       collective_on_host(p.graph, step.segment.collective, all.bytes);
     else

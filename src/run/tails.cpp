@@ -1,4 +1,4 @@
-#include "graph/tails.hpp"
+#include "run/tails.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,11 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 
-namespace zellige::graph {
+namespace zellige::run {
+
+using graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpFamily, graph::OpKind, graph::Segment,
+    graph::Shape;
+
 namespace {
 
 /// Returns the tensor of a graph by its name.
@@ -24,7 +28,7 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
   std::map<int, int> at;
   const auto add = [&](int t, bool stored) {
     KernelTensor copy = from.tensors[t];
-    if (stored && copy.strides.empty()) copy.strides = row_major(copy.shape);
+    if (stored && copy.strides.empty()) copy.strides = graph::row_major(copy.shape);
     s.kernels.tensors.push_back(std::move(copy));
     return at[t] = static_cast<int>(s.kernels.tensors.size()) - 1;
   };
@@ -46,7 +50,7 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
 }
 
 bool may_follow(const KernelGraph& k, const KernelOp& op, const Shape& shape) {
-  const OpFamily f = family(op.kind);
+  const OpFamily f = graph::family(op.kind);
   return (f == OpFamily::elementwise || f == OpFamily::composed) &&
          std::ranges::all_of(op.outputs, [&](int t) { return k.tensors[t].shape == shape; });
 }
@@ -90,13 +94,14 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
   if (alone) made = {};
   made.name = g.name + "_" + g.tensors[alone ? result : tail.outputs.at(0)].name;
   // Without a tail the form does not matter, and a line is cut best.
-  const Shape shape = alone ? Shape{1, size(x.shape)} : x.shape;
+  const Shape shape = alone ? Shape{1, graph::size(x.shape)} : x.shape;
   const auto add = [&](std::string name) {
-    made.tensors.push_back({.dtype = x.dtype, .shape = shape, .strides = row_major(shape), .name = std::move(name)});
+    made.tensors.push_back(
+        {.dtype = x.dtype, .shape = shape, .strides = graph::row_major(shape), .name = std::move(name)});
     return static_cast<int>(made.tensors.size()) - 1;
   };
   std::vector<int> windows;
-  for (int r = 0; r < ranks; ++r) windows.push_back(add(name_of_rank(x.name, r)));
+  for (int r = 0; r < ranks; ++r) windows.push_back(add(graph::name_of_rank(x.name, r)));
   int sum = alone ? -1 : named(made, g.tensors[result].name);
   if (alone) sum = add(g.tensors[result].name), made.outputs = {sum};
   std::erase(made.inputs, sum);
@@ -104,7 +109,7 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
   made.inputs.insert(made.inputs.begin(), windows.begin(), windows.end());
   std::vector<KernelOp> adds;
   for (int r = 1, last = windows[0]; r < ranks; ++r) {
-    const int next = r + 1 == ranks ? sum : add(name_of_rank(x.name, r) + "_sum");
+    const int next = r + 1 == ranks ? sum : add(graph::name_of_rank(x.name, r) + "_sum");
     if (next != sum) made.tensors[next].strides = {};
     adds.push_back({.kind = collective.kind == OpKind::all_reduce ? OpKind::add : OpKind::maximum,
                     .inputs = {last, windows[r]},
@@ -115,4 +120,4 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
   return made;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::run

@@ -7,18 +7,19 @@
 #pragma once
 #include "graph/segments.hpp"
 
-namespace zellige::graph {
+namespace zellige::run {
 
 struct TailCut {
-  Segment tail, rest;
+  graph::Segment tail, rest;
 };
 
 /// Returns the tail of `s` after the tensor `result` of the graph, and the rest. The tail has elementwise operators and norms on
 /// tensors of the result's shape. `needed_later`: the result itself, too, is an output of the tail.
-TailCut cut_tail(const KernelGraph&, const Segment& s, int result, bool needed_later);
+TailCut cut_tail(const graph::KernelGraph&, const graph::Segment& s, int result, bool needed_later);
 
 /// Returns the tail with a sum (or maximum) of `ranks` tensors in front of it, its first inputs, in place of the result: one graph
 /// without collectives. Without a tail it is the sum alone.
-KernelGraph after_sum(const KernelGraph&, const Segment& tail, const KernelOp& collective, int ranks);
+graph::KernelGraph after_sum(const graph::KernelGraph&, const graph::Segment& tail, const graph::KernelOp& collective,
+                             int ranks);
 
-}  // namespace zellige::graph
+}  // namespace zellige::run
