@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times graphs over ranks on the GPUs of a machine, one process per rank: collectives by NCCL beside kernels in which ranks meet.
+"""Times graphs over ranks on the GPUs of a machine, one process per rank: collectives by NCCL beside kernels in which ranks exchange tiles.
 
   ranks.py ZELLIGE [--ranks 2] [--rounds 2] [--only TEXT] [--torch] [--out FILE.json]
 

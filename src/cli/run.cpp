@@ -63,8 +63,8 @@ run::RunOptions options(const RunArguments& a) {
   run::RunOptions o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
-  if (a.collectives == "nccl") o.collectives = graph::Collectives::nccl;
-  if (a.collectives == "peers") o.collectives = graph::Collectives::peers;
+  if (a.collectives == "nccl") o.collectives = run::Collectives::nccl;
+  if (a.collectives == "peers") o.collectives = run::Collectives::peers;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
@@ -223,6 +223,20 @@ int run(const RunArguments& a) {
 
 }  // namespace
 
+/// Adds the options of graphs over ranks.
+void add_ranks(CLI::App* command, RunArguments& a) {
+  command
+      ->add_option("--ranks", a.ranks,
+                   "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
+      ->check(integer(1, graph::max_ranks));
+  command
+      ->add_option(
+          "--collectives", a.collectives,
+          "What computes all_reduce: nccl; peers, kernels that read the memory of other ranks; or the cheapest")
+      ->check(one_of({"cheapest", "nccl", "peers"}))
+      ->capture_default_str();
+}
+
 void add_run(CLI::App& app, int& status) {
   auto a = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
@@ -256,15 +270,7 @@ void add_run(CLI::App& app, int& status) {
                    "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: sampled if "
                    "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
-  command
-      ->add_option("--ranks", a->ranks,
-                   "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
-      ->check(integer(1, graph::max_ranks));
-  command
-      ->add_option("--collectives", a->collectives,
-                   "What computes all_reduce: nccl; peers, kernels that read the memory of other ranks; or the cheapest")
-      ->check(one_of({"cheapest", "nccl", "peers"}))
-      ->capture_default_str();
+  add_ranks(command, *a);
   command
       ->add_option(
           "--input", a->inputs,

@@ -91,7 +91,7 @@ void KernelText::declarations() {
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
   if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
-  meet();
+  exchange_with_peers();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
@@ -99,13 +99,12 @@ void KernelText::declarations() {
       std::string strides;
       for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d)
         strides += ", " + number(program_.stride(t, d), wide.contains(t)).str();
-      out_.line("const auto {} = strided_tile<{}>({}{});", global(t), wide.contains(t) ? "long long" : "int",
-                base(t), strides);
+      out_.line("const auto {} = strided_tile<{}>({}{});", global(t), wide.contains(t) ? "long long" : "int", base(t),
+                strides);
       continue;
     }
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
-              layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
-              base(t));
+              layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "", base(t));
   }
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];

@@ -45,8 +45,8 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
     else
       (store ? writes : reads).insert(nodes[i].tensor);
   }
-  if (kernel.meeting) {
-    const kernel::Meeting& m = *kernel.meeting;
+  if (kernel.peers) {
+    const kernel::PeerExchange& m = *kernel.peers;
     reads.insert(m.published);
     writes.insert({m.window, m.state}), writes.insert(m.flags.begin(), m.flags.end());
   }

@@ -247,8 +247,8 @@ std::string Block::spell(unsigned thread) { return fmt::format("thread {} (warp 
 std::string Block::spell_block(std::uint64_t linear_index) const {
   const dim3& grid = cluster.launch().config->grid;
   const std::uint64_t plane = linear_index / grid.x / grid.y;
-  std::string text = fmt::format("block ({},{},{})", linear_index % grid.x, linear_index / grid.x % grid.y,
-                                 plane % grid.z);
+  std::string text =
+      fmt::format("block ({},{},{})", linear_index % grid.x, linear_index / grid.x % grid.y, plane % grid.z);
   return cluster.launch().ranks ? fmt::format("{} of rank {}", text, plane / grid.z) : text;
 }
 

@@ -52,7 +52,8 @@ void check(const LaunchConfig& config) {
     fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z, c.x, c.y,
          c.z);
   if (const std::uint64_t ranks = config.ranks.size(); ranks > 0) {
-    if (cluster != 1) fail("emulator: a launch of {} ranks has clusters of {} blocks; there must be none", ranks, cluster);
+    if (cluster != 1)
+      fail("emulator: a launch of {} ranks has clusters of {} blocks; there must be none", ranks, cluster);
     if (ranks * ((threads + 31) / 32) > shadow::max_warps)
       fail("emulator: blocks of {} threads on {} ranks have {} warps; the emulator follows up to {}", threads, ranks,
            ranks * ((threads + 31) / 32), shadow::max_warps);
@@ -142,6 +143,13 @@ void check_parameters(const LaunchState& grid) {
   }
 }
 
+// Returns the launch with the arguments of each rank, which follow one another.
+std::vector<LaunchState> by_rank(const LaunchState& grid, unsigned ranks) {
+  std::vector<LaunchState> all(ranks, grid);
+  for (unsigned r = 0; r < ranks; ++r) all[r].arguments += r * grid.argument_count;
+  return all;
+}
+
 // Returns the costs of instructions by source line, kind and width.
 std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& source_file) {
   std::vector<std::uintptr_t> addresses;
@@ -174,13 +182,12 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   LaunchState grid;
   grid.config = &config;
   grid.arguments = memory.arguments.data();
-  const auto ranks = unsigned(std::max<std::size_t>(1, config.ranks.size()));
+  const unsigned ranks = std::max(1u, unsigned(config.ranks.size()));
   grid.argument_count = unsigned(memory.arguments.size()) / ranks;
   grid.run = run_grid;
   entry(grid);
   check_parameters(grid);
-  std::vector<LaunchState> of_rank(ranks, grid);
-  for (unsigned r = 0; r < ranks; ++r) of_rank[r].arguments += r * grid.argument_count;
+  const std::vector<LaunchState> of_rank = by_rank(grid, ranks);
   if (ranks > 1) grid.ranks = of_rank.data();
 
   const dim3& c = config.cluster;

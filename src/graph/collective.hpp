@@ -25,9 +25,6 @@
 
 namespace zellige::graph {
 
-/// How ranks compute collectives: by NCCL, or in kernels that read each other's memory, where there is one.
-enum class Collectives : std::uint8_t { cheapest, nccl, peers };
-
 constexpr int max_ranks = 1024;
 
 /// Returns whether the operator exchanges tensors between ranks, or depends on the rank's number.

@@ -17,6 +17,8 @@
 namespace zellige::ranks {
 namespace {
 
+using run::check, run::Driver, run::driver;
+
 /// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc.
 struct MemoryLocation {
   int type = 1, device = 0;  // CU_MEM_LOCATION_TYPE_DEVICE
@@ -37,17 +39,16 @@ struct MemoryAccess {
 struct VirtualMemory {
   const Driver& d = driver();
   int (*granularity)(std::size_t*, const AllocationProperties*, int) = d.library.find("cuMemGetAllocationGranularity");
-  int (*create)(std::uint64_t*, std::size_t, const AllocationProperties*, unsigned long long) =
-      d.library.find("cuMemCreate");
+  int (*create)(std::uint64_t*, std::size_t, const AllocationProperties*,
+                unsigned long long) = d.library.find("cuMemCreate");
   int (*release)(std::uint64_t) = d.library.find("cuMemRelease");
-  int (*reserve)(std::uint64_t*, std::size_t, std::size_t, std::uint64_t, unsigned long long) =
-      d.library.find("cuMemAddressReserve");
+  int (*reserve)(std::uint64_t*, std::size_t, std::size_t, std::uint64_t,
+                 unsigned long long) = d.library.find("cuMemAddressReserve");
   int (*unreserve)(std::uint64_t, std::size_t) = d.library.find("cuMemAddressFree");
   int (*map)(std::uint64_t, std::size_t, std::size_t, std::uint64_t, unsigned long long) = d.library.find("cuMemMap");
   int (*unmap)(std::uint64_t, std::size_t) = d.library.find("cuMemUnmap");
   int (*allow)(std::uint64_t, std::size_t, const MemoryAccess*, std::size_t) = d.library.find("cuMemSetAccess");
-  int (*to_descriptor)(int*, std::uint64_t, int, unsigned long long) =
-      d.library.find("cuMemExportToShareableHandle");
+  int (*to_descriptor)(int*, std::uint64_t, int, unsigned long long) = d.library.find("cuMemExportToShareableHandle");
   int (*of_descriptor)(std::uint64_t*, void*, int) = d.library.find("cuMemImportFromShareableHandle");
   bool there() const {
     return granularity && create && release && reserve && unreserve && map && unmap && allow && to_descriptor &&
@@ -68,11 +69,11 @@ AllocationProperties on_this_gpu() {
 }
 
 /// A file descriptor that is closed when destroyed.
-struct Descriptor {
+struct FileDescriptor {
   int number = -1;
-  explicit Descriptor(int n) : number(n) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit FileDescriptor(int n) : number(n) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
     if (number >= 0) close(number);
   }
 };
@@ -137,7 +138,9 @@ std::string name_of_host() {
 }  // namespace
 
 PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
-    : ranks_(std::move(ranks)), bytes_(static_cast<std::uint64_t>(bytes)), parts_(static_cast<std::size_t>(ranks_.ranks)) {
+    : ranks_(std::move(ranks)),
+      bytes_(static_cast<std::uint64_t>(bytes)),
+      parts_(static_cast<std::size_t>(ranks_.ranks)) {
   std::string why;
   const auto agree = [&](const std::function<void()>& doing) {
     try {
@@ -197,7 +200,7 @@ void PeerMemory::exchange() {
   const int rank = ranks_.rank;
   // The name of rank 0's process tells this job from others of the host.
   const std::string job = ranks_.exchange(fmt::format("{}.{}", getpid(), next_number()), 40)[0];
-  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto [address, length] = socket_of(job, rank);
   const timeval longest{.tv_sec = patience().count(), .tv_usec = 0};
   std::string why;
@@ -207,15 +210,17 @@ void PeerMemory::exchange() {
   ranks_.exchange("", 1);  // all have bound theirs
   if (!why.empty()) fail("{}", why);
   int number = -1;
-  check(v.to_descriptor(&number, parts_[static_cast<std::size_t>(rank)].handle, by_descriptor, 0), "passing memory to other ranks");
-  const Descriptor mine(number);
+  check(v.to_descriptor(&number, parts_[static_cast<std::size_t>(rank)].handle, by_descriptor, 0),
+        "passing memory to other ranks");
+  const FileDescriptor mine(number);
   for (int r = 0; r < ranks_.ranks; ++r)
     if (r != rank) send_descriptor(socket.number, job, r, rank, mine.number);
   for (int i = 1; i < ranks_.ranks; ++i) {
     const auto [from, given] = receive_descriptor(socket.number, rank);
-    const Descriptor theirs(given);
+    const FileDescriptor theirs(given);
     PeerPart& part = parts_.at(static_cast<std::size_t>(from));
-    check(v.of_descriptor(&part.handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(theirs.number)), by_descriptor),
+    check(v.of_descriptor(&part.handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(theirs.number)),
+                          by_descriptor),
           fmt::format("memory of rank {}", from));
     map(part);
   }

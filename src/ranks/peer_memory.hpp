@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-
 namespace zellige::ranks {
 
 /// One of several ranks, and how they tell each other texts of `most` bytes at most: all of them call it, and get those of all ranks.

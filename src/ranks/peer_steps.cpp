@@ -1,20 +1,21 @@
 #include "ranks/peer_steps.hpp"
 
 #include "graph/infer.hpp"
+#include "plan/peers.hpp"
 #include "ranks/tails.hpp"
-#include "plan/meeting.hpp"
 #include "target/links.hpp"
 
 namespace zellige::ranks {
 namespace {
 
 using graph::OpKind;
+using run::Collectives, run::CompileOptions, run::Pass, run::passes, run::PassState, run::run_passes;
 
-/// Returns the step of a sum and its tail. Throws Error if ranks cannot meet in a kernel of it.
+/// Returns the step of a sum and its tail. Throws Error if ranks cannot exchange tiles in a kernel of it.
 RankStep step_of(const graph::KernelGraph& g, const Segment& collective, const Segment& tail,
                  const target::Target& target, const CompileOptions& options,
                  const std::optional<toolchain::Cache>& cache) {
-  RankStep step{.segment = collective, .meets = true};
+  RankStep step{.segment = collective, .by_peers = true};
   for (int t : tail.inputs)
     if (t != collective.outputs[0]) step.segment.inputs.push_back(t);
   if (!tail.kernels.ops.empty()) step.segment.outputs = tail.outputs;
@@ -28,7 +29,7 @@ RankStep step_of(const graph::KernelGraph& g, const Segment& collective, const S
   graph::validate(sum);
   PassState state{.graph = std::move(sum), .target = &target, .options = std::move(o)};
   state = run_passes(all.first(static_cast<std::size_t>(schedule)), std::move(state), cache);
-  state.plan = plan::with_meeting(std::move(state.plan), {g.tensors[collective.inputs[0]].name, g.ranks});
+  state.plan = plan::with_peers(std::move(state.plan), {g.tensors[collective.inputs[0]].name, g.ranks});
   state = run_passes(all.subspan(static_cast<std::size_t>(schedule)), std::move(state), cache);
   step.notes = std::move(state.fused.notes);
   step.program = std::move(state.program);
@@ -37,12 +38,12 @@ RankStep step_of(const graph::KernelGraph& g, const Segment& collective, const S
 
 }  // namespace
 
-bool wants_peers(Collectives how, const target::Target& target, const graph::KernelGraph& g, const Segment& s) {
+bool wants_peers(run::Collectives how, const target::Target& target, const graph::KernelGraph& g, const Segment& s) {
   if (how != Collectives::cheapest || s.inputs.empty()) return how == Collectives::peers;
   const std::optional<target::Links> links = target::links(target.name);
   const graph::KernelTensor& x = g.tensors[s.inputs[0]];
   const std::int64_t bytes = graph::bytes_of(graph::size(x.shape), x.dtype);
-  return links && target::meeting_us(*links, bytes, g.ranks) < target::nccl_us(*links, bytes, g.ranks);
+  return links && links->measured && target::peers_us(*links, bytes, g.ranks) < target::nccl_us(*links, bytes, g.ranks);
 }
 
 std::optional<RankStep> peer_step(const graph::KernelGraph& g, const Segment& s, const Segment& tail,
@@ -60,24 +61,24 @@ std::optional<RankStep> peer_step(const graph::KernelGraph& g, const Segment& s,
   }
 }
 
-MeetingInput meeting_input(const RankStep& step, int ranks, int position) {
+PeerInput peer_input(const RankStep& step, int ranks, int position) {
   const int operands = static_cast<int>(step.segment.inputs.size()) - 1, first = ranks + operands;
-  if (position < ranks) return {MeetingInput::window, position};
-  if (position < first) return {MeetingInput::operand, position - ranks + 1};
-  if (position == first) return {MeetingInput::published, 0};
-  if (position == first + 1) return {MeetingInput::own_window, 0};
-  if (position < first + 2 + ranks) return {MeetingInput::flags, position - first - 2};
-  return {MeetingInput::state, 0};
+  if (position < ranks) return {PeerInput::window, position};
+  if (position < first) return {PeerInput::operand, position - ranks + 1};
+  if (position == first) return {PeerInput::published, 0};
+  if (position == first + 1) return {PeerInput::own_window, 0};
+  if (position < first + 2 + ranks) return {PeerInput::flags, position - first - 2};
+  return {PeerInput::state, 0};
 }
 
-MeetingBytes meeting_bytes(const RankStep& step, int ranks) {
-  MeetingBytes bytes;
+PeerBytes peer_bytes(const RankStep& step, int ranks) {
+  PeerBytes bytes;
   for (const emit::TensorPlace& t : step.program->manifest.tensors) {
     if (t.role != emit::Role::input) continue;
-    const MeetingInput is = meeting_input(step, ranks, t.position);
-    if (is.kind == MeetingInput::own_window) bytes.half = t.bytes / 2;
-    if (is.kind == MeetingInput::flags) bytes.flags = t.bytes;
-    if (is.kind == MeetingInput::state) bytes.state = t.bytes;
+    const PeerInput is = peer_input(step, ranks, t.position);
+    if (is.kind == PeerInput::own_window) bytes.half = t.bytes / 2;
+    if (is.kind == PeerInput::flags) bytes.flags = t.bytes;
+    if (is.kind == PeerInput::state) bytes.state = t.bytes;
   }
   return bytes;
 }

@@ -46,7 +46,7 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
   prepare_peers();
   std::vector<const RankStep*> steps;
   for (const RankStep& step : p.steps) {
-    if (!step.meets || peers_)
+    if (!step.by_peers || peers_)
       steps.push_back(&step);
     else
       for (const RankStep& other : step.otherwise) steps.push_back(&other);
@@ -62,7 +62,7 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
         const emit::TensorPlace& place = m.tensors[t];
         if (place.role == emit::Role::intermediate)
           return workspace_.address() + static_cast<std::uint64_t>(place.offset);
-        if (step.meets && place.role == emit::Role::input) return meeting_address(step, place.position);
+        if (step.by_peers && place.role == emit::Role::input) return peer_address(step, place.position);
         return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
       }));
     } else if (s.collective.kind == graph::OpKind::rank) {
@@ -77,13 +77,13 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
   }
 }
 
-/// Allocates the windows, flags and states of all steps in which ranks meet, if the ranks have memory in common.
+/// Allocates the windows, flags and states of all steps in which ranks exchange tiles, if the ranks have memory in common.
 void RankEngine::prepare_peers() {
   std::int64_t bytes = 0;
   constexpr std::int64_t unit = 1024;
   for (const RankStep& step : program_.steps) {
-    if (!step.meets) continue;
-    const MeetingBytes of = meeting_bytes(step, ranks_.ranks());
+    if (!step.by_peers) continue;
+    const PeerBytes of = peer_bytes(step, ranks_.ranks());
     windows_[&step] = bytes;
     bytes += (2 * of.half + of.flags + unit - 1) / unit * unit;
   }
@@ -100,21 +100,21 @@ void RankEngine::prepare_peers() {
     return;
   }
   for (const auto& [step, at] : windows_) {
-    DeviceBytes& state = states_.try_emplace(step, meeting_bytes(*step, ranks_.ranks()).state).first->second;
+    DeviceBytes& state = states_.try_emplace(step, peer_bytes(*step, ranks_.ranks()).state).first->second;
     const std::int32_t rank = ranks_.rank();
     state.fill(0), state.upload(&rank, sizeof rank);
   }
 }
 
-/// Returns the address of the input at `position` of a step in which ranks meet.
-std::uint64_t RankEngine::meeting_address(const RankStep& step, int position) const {
-  const MeetingInput is = meeting_input(step, ranks_.ranks(), position);
+/// Returns the address of the input at `position` of a step in which ranks exchange tiles.
+std::uint64_t RankEngine::peer_address(const RankStep& step, int position) const {
+  const PeerInput is = peer_input(step, ranks_.ranks(), position);
   const auto at = static_cast<std::uint64_t>(windows_.at(&step));
-  if (is.kind == MeetingInput::window) return peers_->address(is.index) + at;
-  if (is.kind == MeetingInput::own_window) return peers_->address(ranks_.rank()) + at;
-  if (is.kind == MeetingInput::flags)
-    return peers_->address(is.index) + at + static_cast<std::uint64_t>(2 * meeting_bytes(step, ranks_.ranks()).half);
-  if (is.kind == MeetingInput::state) return states_.at(&step).address();
+  if (is.kind == PeerInput::window) return peers_->address(is.index) + at;
+  if (is.kind == PeerInput::own_window) return peers_->address(ranks_.rank()) + at;
+  if (is.kind == PeerInput::flags)
+    return peers_->address(is.index) + at + static_cast<std::uint64_t>(2 * peer_bytes(step, ranks_.ranks()).half);
+  if (is.kind == PeerInput::state) return states_.at(&step).address();
   return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
 }
 

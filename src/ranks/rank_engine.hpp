@@ -36,22 +36,22 @@ class RankEngine {
   /// Enqueues all steps on a CUstream.
   void run(void* stream) const;
   run::Bytes download(int tensor) const;
-  /// Returns why collectives in which ranks meet are computed by NCCL; empty: they are not, or there are none.
+  /// Returns why collectives in which ranks exchange tiles are computed by NCCL; empty: they are not, or there are none.
   const std::string& without_peers() const { return without_peers_; }
   /// Returns whether kernels or collectives store the tensor of the graph, or it is an input.
   bool has(int tensor) const { return memory_.contains(root(tensor)); }
 
  private:
   void prepare_peers();
-  std::uint64_t meeting_address(const RankStep&, int position) const;
+  std::uint64_t peer_address(const RankStep&, int position) const;
   int root(int tensor) const;  // the input whose memory it takes, or itself
   std::uint64_t address(int tensor) const { return memory_.at(root(tensor)).address(); }
 
   const RankProgram& program_;
   Communicator& ranks_;
-  std::map<int, run::DeviceBytes> memory_;  // by tensor of the graph
-  run::DeviceBytes workspace_;              // of one step's kernels at a time
-  std::unique_ptr<PeerMemory> peers_;  // windows and flags of all steps in which ranks meet
+  std::map<int, run::DeviceBytes> memory_;                // by tensor of the graph
+  run::DeviceBytes workspace_;                            // of one step's kernels at a time
+  std::unique_ptr<PeerMemory> peers_;                // windows and flags of all steps in which ranks exchange tiles
   std::map<const RankStep*, std::int64_t> windows_;  // by such a step: where its window begins in a rank's part
   std::map<const RankStep*, run::DeviceBytes> states_;
   std::string without_peers_;

@@ -6,13 +6,11 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
-#include "ranks/emulated_ranks.hpp"
-#include "ranks/flat_collectives.hpp"
-#include "ranks/over_ranks.hpp"
+#include "reference/evaluate.hpp"
+#include "ranks/emulated_peers.hpp"
 #include "ranks/peer_steps.hpp"
 #include "ranks/rank_engine.hpp"
 #include "ranks/tails.hpp"
-#include "reference/evaluate.hpp"
 #include "run/timing.hpp"
 #include "system/elapsed.hpp"
 
@@ -20,7 +18,7 @@ namespace zellige::ranks {
 namespace {
 
 using graph::KernelGraph, graph::KernelOp, graph::OpKind;
-using run::Bytes, run::CompileOptions, run::EmulatedRun, run::pack, run::poisoned, run::run_emulated, run::Stream,
+using run::Bytes, run::Collectives, run::Compiled, run::CompileOptions, run::EmulatedRun, run::pack, run::poisoned, run::run_emulated, run::Stream,
     run::Timing, run::unpack;
 
 /// Returns elements [first, first + count) of an array along a dimension.
@@ -140,7 +138,7 @@ class Memories {
   }
 
   /// Adds what all ranks together ran.
-  void meet(EmulatedRun e) {
+  void add(EmulatedRun e) {
     if (!e.library.cached) run.compile_ms += e.library.compile_ms;
     run.run_ms += e.run_ms, run.complete = run.complete && e.complete;
     std::ranges::move(e.kernels, std::back_inserter(run.kernels));
@@ -189,7 +187,7 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
   std::vector<Segment> all = segments(p.graph);
   const auto kernels = [&](Segment s) {
     graph::validate(s.kernels);
-    Compiled made = compile(s.kernels, target, options, cache);
+    Compiled made = run::compile(s.kernels, target, options, cache);
     p.plan_ms += made.plan_ms;
     return RankStep{.segment = std::move(s), .program = std::move(made.program), .notes = std::move(made.fused.notes)};
   };
@@ -317,8 +315,8 @@ RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const
                             const toolchain::Cache& cache, int workers) {
   Memories all(p.graph, over, inputs);
   for (const RankStep& step : p.steps) {
-    if (step.meets)
-      all.meet(EmulatedMeeting(step, p.graph.ranks, cache).run(all.bytes));
+    if (step.by_peers)
+      all.add(EmulatedPeers(step, p.graph.ranks, cache).run(all.bytes));
     else if (!step.program)
       collective_on_host(p.graph, step.segment.collective, all.bytes);
     else

@@ -6,8 +6,8 @@
 // On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
 // order of ranks. So all ranks have the same bits of a sum.
 #pragma once
-#include "graph/collective.hpp"
 #include "ranks/segments.hpp"
+#include "run/collectives.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"
 
@@ -19,11 +19,9 @@ struct RankStep {
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
   std::vector<std::string> notes{};             // what was fused, what was not, and why
   /// The program computes the segment's collective, and what follows it: ranks read each other's memory (peer_steps.hpp).
-  bool meets = false;
+  bool by_peers = false;
   std::vector<RankStep> otherwise{};  // the steps that do the same without memory in common
 };
-
-using graph::Collectives;
 
 /// What each rank runs.
 struct RankProgram {
@@ -35,7 +33,7 @@ struct RankProgram {
 /// Returns the program of a graph over ranks. Its graph is that of flat_collectives(): the given tensors keep their
 /// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const run::CompileOptions&,
-                               const std::optional<toolchain::Cache>& = std::nullopt, Collectives = Collectives::nccl);
+                               const std::optional<toolchain::Cache>& = std::nullopt, run::Collectives = run::Collectives::nccl);
 
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
 /// (docs/explanation/ranks.md).

@@ -86,7 +86,7 @@ class SegmentKernels {
     if (there != at_.end()) return there->second;
     KernelTensor input = g_.tensors[t];
     input.memory = -1;
-    if (input.strides.empty()) input.strides = row_major(input.shape);
+    if (input.strides.empty()) input.strides = graph::row_major(input.shape);
     s_.inputs.push_back(t), memory_[t] = t;
     s_.kernels.inputs.push_back(at_[t] = add(input));
     return at_[t];
@@ -97,7 +97,7 @@ class SegmentKernels {
     KernelTensor result = g_.tensors[t];
     if (result.memory >= 0) memory_[t] = memory_.at(op.inputs[0]), result.memory = at_.at(memory_[t]);
     const bool stored = later_.contains(t);
-    if (stored && result.strides.empty() && result.memory < 0) result.strides = row_major(result.shape);
+    if (stored && result.strides.empty() && result.memory < 0) result.strides = graph::row_major(result.shape);
     at_[t] = add(result);
     if (stored) s_.outputs.push_back(t), s_.kernels.outputs.push_back(at_[t]);
     return at_[t];

@@ -9,6 +9,10 @@
 #include "graph/ops.hpp"
 
 namespace zellige::ranks {
+
+using graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpFamily, graph::OpKind,
+    graph::Shape;
+
 namespace {
 
 /// Returns the tensor of a graph by its name.
@@ -24,7 +28,7 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
   std::map<int, int> at;
   const auto add = [&](int t, bool stored) {
     KernelTensor copy = from.tensors[t];
-    if (stored && copy.strides.empty()) copy.strides = row_major(copy.shape);
+    if (stored && copy.strides.empty()) copy.strides = graph::row_major(copy.shape);
     s.kernels.tensors.push_back(std::move(copy));
     return at[t] = static_cast<int>(s.kernels.tensors.size()) - 1;
   };
@@ -46,7 +50,7 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
 }
 
 bool may_follow(const KernelGraph& k, const KernelOp& op, const Shape& shape) {
-  const OpFamily f = family(op.kind);
+  const OpFamily f = graph::family(op.kind);
   return (f == OpFamily::elementwise || f == OpFamily::composed) &&
          std::ranges::all_of(op.outputs, [&](int t) { return k.tensors[t].shape == shape; });
 }
@@ -90,9 +94,10 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
   if (alone) made = {};
   made.name = g.name + "_" + g.tensors[alone ? result : tail.outputs.at(0)].name;
   // Without a tail the form does not matter, and a line is cut best.
-  const Shape shape = alone ? Shape{1, size(x.shape)} : x.shape;
+  const Shape shape = alone ? Shape{1, graph::size(x.shape)} : x.shape;
   const auto add = [&](std::string name) {
-    made.tensors.push_back({.dtype = x.dtype, .shape = shape, .strides = row_major(shape), .name = std::move(name)});
+    made.tensors.push_back(
+        {.dtype = x.dtype, .shape = shape, .strides = graph::row_major(shape), .name = std::move(name)});
     return static_cast<int>(made.tensors.size()) - 1;
   };
   std::vector<int> windows;

@@ -5,7 +5,7 @@
 //   cut.tail    // reads a, and what is there besides; no operators: there is no such tail
 //   cut.rest    // reads what the tail makes; no operators: the tail is all
 #pragma once
-#include "graph/segments.hpp"
+#include "ranks/segments.hpp"
 
 namespace zellige::ranks {
 
@@ -15,10 +15,11 @@ struct TailCut {
 
 /// Returns the tail of `s` after the tensor `result` of the graph, and the rest. The tail has elementwise operators and norms on
 /// tensors of the result's shape. `needed_later`: the result itself, too, is an output of the tail.
-TailCut cut_tail(const KernelGraph&, const Segment& s, int result, bool needed_later);
+TailCut cut_tail(const graph::KernelGraph&, const Segment& s, int result, bool needed_later);
 
 /// Returns the tail with a sum (or maximum) of `ranks` tensors in front of it, its first inputs, in place of the result: one graph
 /// without collectives. Without a tail it is the sum alone.
-KernelGraph after_sum(const KernelGraph&, const Segment& tail, const KernelOp& collective, int ranks);
+graph::KernelGraph after_sum(const graph::KernelGraph&, const Segment& tail, const graph::KernelOp& collective,
+                             int ranks);
 
 }  // namespace zellige::ranks

@@ -106,7 +106,8 @@ EmulatedLibrary::~EmulatedLibrary() { dlclose(handle_); }
 
 void (*EmulatedLibrary::entry(const std::string& kernel) const)(emulate::Launch&) {
   void* at = dlsym(handle_, ("emulate_" + kernel).c_str());
-  if (!at) fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
+  if (!at)
+    fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
   return reinterpret_cast<void (*)(emulate::Launch&)>(at);
 }
 

@@ -46,7 +46,8 @@ class EmulatedLibrary {
   void (*entry(const std::string& kernel) const)(emulate::Launch&);
 
  private:
-  const system::PrivateFile file_;  // must exist as long as the library is loaded: the emulator reads source lines from it
+  const system::PrivateFile
+      file_;  // must exist as long as the library is loaded: the emulator reads source lines from it
   void* handle_;
 };
 /// Returns the launch of a kernel without its parameters. `source`: the file whose lines findings name.

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
-#include "graph/collective.hpp"
 #include "graph/graph.hpp"
 #include "ir/ir.hpp"
 #include "reference/inputs.hpp"
 #include "run/check.hpp"
+#include "run/collectives.hpp"
 #include "run/compile.hpp"
 #include "run/outputs.hpp"
 #include "run/result.hpp"
@@ -39,7 +39,7 @@ struct RunOptions {
   Timing time = Timing::off;   // which times to measure; GPU only
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
-  graph::Collectives collectives = graph::Collectives::cheapest;  // of a graph over ranks
+  Collectives collectives = Collectives::cheapest;  // of a graph over ranks
   // runs this program, which is for `target`, in place of a plan of the graph, if it computes the graph (interpreted.hpp)
   std::shared_ptr<const ir::ReadProgram> program = {};
 };

@@ -91,8 +91,8 @@ std::vector<reference::Array> draw_point(const KernelGraph& g, const std::vector
       if (graph::is_integer(t.dtype))
         for (std::size_t e = 0; e < x.values.size(); ++e) {
           double& v = x.values[e];
-          v = std::clamp(std::round(8 * v), std::max(f.lowest, -127.0), std::min(f.greatest, 127.0));
           const graph::Format& f = graph::format(t.dtype);
+          v = std::clamp(std::round(8 * v), std::max(f.lowest, -127.0), std::min(f.greatest, 127.0));
           const std::uint64_t r =
               number::draw(of_input, e + (std::uint64_t{1} << 32)) % 12;  // also the ends of its range
           if (scale.kind != Kind::peaks && r < 2) v = r == 0 ? f.greatest : f.lowest;

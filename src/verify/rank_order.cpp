@@ -41,7 +41,8 @@ class RankOrder {
     for (int r = 0; r < static_cast<int>(acts_.size()); ++r)
       if (next_[at(r)] < static_cast<int>(acts_[at(r)].size())) {
         const RankAct& a = acts_[at(r)][static_cast<std::size_t>(next_[at(r)])];
-        return fmt::format("deadlock: rank {} waits for value {} of the flag of rank {}, which never comes", r, a.value, a.of);
+        return fmt::format("deadlock: rank {} waits for value {} of the flag of rank {}, which never comes", r, a.value,
+                           a.of);
       }
     for (const auto& [place, all] : windows_)
       if (std::string why = fault_of(place, all); !why.empty()) return why;
@@ -63,8 +64,7 @@ class RankOrder {
         for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], (*first->released)[i]);
     }
     clock[at(r)] = next_[at(r)] + 1;
-    if (a.kind == RankAct::set)
-      flags_[{a.of, r}].push_back({a.value, a.ordered ? std::optional(clock) : std::nullopt});
+    if (a.kind == RankAct::set) flags_[{a.of, r}].push_back({a.value, a.ordered ? std::optional(clock) : std::nullopt});
     if (a.kind == RankAct::publish || a.kind == RankAct::read)
       windows_[{a.of, a.half}].push_back({r, next_[at(r)], a.value, a.kind == RankAct::publish, clock});
     ++next_[at(r)];
@@ -77,8 +77,8 @@ class RankOrder {
     for (const WindowAccess& a : all)
       for (const WindowAccess& b : all)
         if (&a < &b && (a.stores || b.stores) && !a.after(b) && !b.after(a))
-          return fmt::format("race in {}: rank {} in launch {} and rank {} in launch {}, of which one stores", where, a.rank,
-                             a.launch, b.rank, b.launch);
+          return fmt::format("race in {}: rank {} in launch {} and rank {} in launch {}, of which one stores", where,
+                             a.rank, a.launch, b.rank, b.launch);
     for (const WindowAccess& a : all) {
       if (a.stores) continue;
       const WindowAccess* last = nullptr;  // stores are ordered, as none of them race
@@ -94,13 +94,13 @@ class RankOrder {
   const std::vector<std::vector<RankAct>>& acts_;
   std::vector<int> next_;
   std::vector<RankClock> clocks_;
-  std::map<std::pair<int, int>, std::vector<FlagStore>> flags_;       // by the rank that has it, and the one that sets it
+  std::map<std::pair<int, int>, std::vector<FlagStore>> flags_;  // by the rank that has it, and the one that sets it
   std::map<std::pair<int, int>, std::vector<WindowAccess>> windows_;  // by rank and half
 };
 
 }  // namespace
 
-std::vector<std::vector<RankAct>> acts_of_meetings(int ranks, int launches) {
+std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches) {
   std::vector<std::vector<RankAct>> all(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r)
     for (int launch = 1; launch <= launches; ++launch) {

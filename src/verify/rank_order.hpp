@@ -1,7 +1,7 @@
 // Proves that ranks which exchange tiles through windows and flags read what was published for them: the scope `system` of the
 // verifier. The acts of the blocks of one number, on all ranks and over several launches, are ordered by vector clocks.
 //
-//   const std::vector<std::vector<RankAct>> acts = acts_of_meetings(/*ranks=*/2, /*launches=*/4);
+//   const std::vector<std::vector<RankAct>> acts = acts_of_exchanges(/*ranks=*/2, /*launches=*/4);
 //   fault_in(acts)      // "": no order of execution has a race, a deadlock, or a load of another launch's tile
 //
 // A flag counts launches, and a wait ends at its value or a later one. So it makes sure of no more than the first store of such a
@@ -26,8 +26,8 @@ struct RankAct {
   bool ordered = true;  // set: releases; wait: acquires
 };
 
-/// Returns the acts of kernels in which ranks meet (block/meeting.hpp), by rank.
-std::vector<std::vector<RankAct>> acts_of_meetings(int ranks, int launches);
+/// Returns the acts of kernels in which ranks exchange tiles (block/peers.hpp), by rank.
+std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches);
 
 /// Returns the first fault in some order of execution, as a sentence; "" if there is none.
 std::string fault_in(const std::vector<std::vector<RankAct>>& by_rank);

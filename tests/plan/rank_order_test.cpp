@@ -1,4 +1,4 @@
-// The order of ranks that meet: all planted faults are found, and there are no false alarms.
+// The order of ranks that exchange tiles: all planted faults are found, and there are no false alarms.
 #include "verify/rank_order.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ namespace {
 using Acts = std::vector<std::vector<RankAct>>;
 constexpr int launches = 4;
 
-TEST(RankOrder, MeetingsHaveNoFault) {
-  for (const int ranks : {2, 3, 4, 8}) EXPECT_EQ(fault_in(acts_of_meetings(ranks, 6)), "");
+TEST(RankOrder, ExchangesHaveNoFault) {
+  for (const int ranks : {2, 3, 4, 8}) EXPECT_EQ(fault_in(acts_of_exchanges(ranks, 6)), "");
 }
 
 /// One fault at a time, at every act where it is one: a wait that is missing, or for the launch before, or relaxed; a flag that is
@@ -24,8 +24,9 @@ TEST(RankOrder, MeetingsHaveNoFault) {
 TEST(RankOrder, AllFaultsAreFound) {
   int planted = 0;
   for (const int ranks : {2, 3, 4, 8}) {
-    const Acts right = acts_of_meetings(ranks, launches);
-    const auto expect = [&](std::size_t r, std::size_t i, const char* what, const std::function<void(RankAct&)>& change) {
+    const Acts right = acts_of_exchanges(ranks, launches);
+    const auto expect = [&](std::size_t r, std::size_t i, const char* what,
+                            const std::function<void(RankAct&)>& change) {
       Acts wrong = right;
       change(wrong[r][i]);
       EXPECT_NE(fault_in(wrong), "") << what << ", act " << i << " of rank " << r << " of " << ranks;
@@ -54,7 +55,7 @@ TEST(RankOrder, AllFaultsAreFound) {
 
 /// A window with one half is stored while others may read it.
 TEST(RankOrder, OneHalfIsNotEnough) {
-  Acts acts = acts_of_meetings(2, launches);
+  Acts acts = acts_of_exchanges(2, launches);
   for (std::vector<RankAct>& of_rank : acts)
     for (RankAct& a : of_rank) a.half = 0;
   EXPECT_EQ(fault_in(acts),
@@ -62,7 +63,7 @@ TEST(RankOrder, OneHalfIsNotEnough) {
 }
 
 TEST(RankOrder, DeadlockNamesTheFlag) {
-  Acts acts = acts_of_meetings(3, 1);
+  Acts acts = acts_of_exchanges(3, 1);
   std::erase_if(acts[1], [](const RankAct& a) { return a.kind == RankAct::set && a.of == 2; });
   EXPECT_EQ(fault_in(acts), "deadlock: rank 2 waits for value 1 of the flag of rank 1, which never comes");
 }
@@ -72,7 +73,7 @@ TEST(RankOrder, RightProgramsRaiseNoAlarm) {
   random_graphs::Rng rng(62);
   for (int i = 0; i < 500; ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
-    Acts acts = acts_of_meetings(ranks, 1 + static_cast<int>(rng.below(6)));
+    Acts acts = acts_of_exchanges(ranks, 1 + static_cast<int>(rng.below(6)));
     for (std::size_t r = 0; r < acts.size(); ++r) {
       std::vector<RankAct> mine;
       for (const RankAct& a : acts[r]) {
@@ -88,7 +89,8 @@ TEST(RankOrder, RightProgramsRaiseNoAlarm) {
       // A rank whose own flag is not set does not wait for it.
       acts[r] = mine;
       std::erase_if(acts[r], [&](const RankAct& a) {
-        return a.kind == RankAct::wait && a.of == static_cast<int>(r) && std::ranges::none_of(mine, [&](const RankAct& b) {
+        return a.kind == RankAct::wait && a.of == static_cast<int>(r) &&
+               std::ranges::none_of(mine, [&](const RankAct& b) {
                  return b.kind == RankAct::set && b.of == a.of && b.value == a.value;
                });
       });

@@ -1,10 +1,10 @@
-// Kernels in which ranks meet, on the emulator: all ranks together, launch after launch, in random orders.
+// Kernels in which ranks exchange tiles, on the emulator: all ranks together, launch after launch, in random orders.
 #include <gtest/gtest.h>
 
 #include "ranks.hpp"
 #include "graph/dtype.hpp"
 #include "ir/ir.hpp"
-#include "ranks/emulated_ranks.hpp"
+#include "ranks/emulated_peers.hpp"
 #include "run/run.hpp"
 
 namespace zellige::ranks {
@@ -35,7 +35,7 @@ std::vector<std::vector<Bytes>> random_memory(test::Rng& rng, const KernelGraph&
 }
 
 /// Sums of random shapes have the bits of those on the host, on every rank, in each of several launches.
-TEST(Meeting, HasTheBitsOfTheHostInEveryLaunch) {
+TEST(Peers, HasTheBitsOfTheHostInEveryLaunch) {
   test::Rng rng(6);
   const toolchain::Cache cache = toolchain::Cache::temporary();
   for (int i = 0; i < 16; ++i) {
@@ -44,11 +44,11 @@ TEST(Meeting, HasTheBitsOfTheHostInEveryLaunch) {
     const KernelGraph g = all_reduce_of(ranks, {rng.between(1, 9), rng.between(1, 700)}, dtype, i % 5 != 4);
     const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache, Collectives::peers);
     ASSERT_EQ(p.steps.size(), 1u);
-    ASSERT_TRUE(p.steps[0].meets);
-    EmulatedMeeting meeting(p.steps[0], ranks, cache);
+    ASSERT_TRUE(p.steps[0].by_peers);
+    EmulatedPeers peers(p.steps[0], ranks, cache);
     for (unsigned launch = 0; launch < 5; ++launch) {
       std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
-      const EmulatedRun ran = meeting.run(memory, launch);
+      const EmulatedRun ran = peers.run(memory, launch);
       for (const auto& f : ran.findings) ADD_FAILURE() << f.message;
       ASSERT_TRUE(ran.complete);
       collective_on_host(p.graph, p.graph.ops[0], expected);
@@ -59,8 +59,8 @@ TEST(Meeting, HasTheBitsOfTheHostInEveryLaunch) {
   }
 }
 
-/// Random programs with kernels in which ranks meet: every rank's outputs are within the tolerance of the reference's.
-TEST(Meeting, RandomProgramsComputeWhatTheReferenceDoes) {
+/// Random programs with kernels in which ranks exchange tiles: every rank's outputs are within the tolerance of the reference's.
+TEST(Peers, RandomProgramsComputeWhatTheReferenceDoes) {
   test::Rng rng(14);
   const toolchain::Cache cache = toolchain::Cache::temporary();
   int met = 0;
@@ -70,13 +70,13 @@ TEST(Meeting, RandomProgramsComputeWhatTheReferenceDoes) {
     const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);
     const RunResult r = run(g, {.compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
     EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
-    for (const std::string& note : r.notes) met += note.starts_with("ranks meet");
+    for (const std::string& note : r.notes) met += note.starts_with("ranks exchange tiles");
   }
   EXPECT_GE(met, 8);
 }
 
-/// A residual and a norm are computed in the kernel in which ranks meet, and a product after them in another one.
-TEST(Meeting, TailIsComputedInTheSameKernel) {
+/// A residual and a norm are computed in the kernel in which ranks exchange tiles, and a product after them in another one.
+TEST(Peers, TailIsComputedInTheSameKernel) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const std::int64_t rows : {1, 5, 16}) {
     Builder b("g", 2);
@@ -87,7 +87,7 @@ TEST(Meeting, TailIsComputedInTheSameKernel) {
     const KernelGraph g = b.build();
     const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::peers);
     ASSERT_EQ(p.steps.size(), 2u);
-    EXPECT_TRUE(p.steps[0].meets);
+    EXPECT_TRUE(p.steps[0].by_peers);
     EXPECT_EQ(p.steps[0].program->manifest.kernels.size(), 1u);
     EXPECT_EQ(p.steps[0].segment.outputs.size(), 2u);
     EXPECT_EQ(p.steps[0].otherwise.size(), 2u);
@@ -97,14 +97,14 @@ TEST(Meeting, TailIsComputedInTheSameKernel) {
   }
 }
 
-/// The plan as IR is the same after it is read, and one in which ranks cannot meet is refused.
-TEST(Meeting, IsPrintedAndReadAsIr) {
+/// The plan as IR is the same after it is read, and one in which ranks cannot exchange tiles is refused.
+TEST(Peers, IsPrintedAndReadAsIr) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const RankProgram p =
       compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
   const emit::EmittedProgram& program = *p.steps.at(0).program;
   std::string text = ir::print(program);
-  EXPECT_NE(text.find("  meeting publishes g_x in g_window windows "), std::string::npos) << text;
+  EXPECT_NE(text.find("  peers publishes g_x in g_window windows "), std::string::npos) << text;
   const emit::EmittedProgram again = ir::compile(text, "x.ir").program;
   EXPECT_EQ(ir::print(again), text);
   EXPECT_EQ(again.source, program.source);
@@ -114,7 +114,8 @@ TEST(Meeting, IsPrintedAndReadAsIr) {
     ir::compile(text, "x.ir");
     ADD_FAILURE();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("meeting of ranks: the state is a number, and one for each block"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("exchange of ranks: the state is a number, and one for each block"),
+              std::string::npos)
         << e.what();
   }
 }
@@ -131,10 +132,10 @@ RankStep with_fault(const RankStep& step, const std::string& text, const std::st
 /// Returns the first finding of some launches, each in another order; "the wrong bits" if a result is wrong; "" if all is well.
 std::string first_fault(const RankStep& step, const RankProgram& p, const toolchain::Cache& cache) {
   test::Rng rng(3);
-  EmulatedMeeting meeting(step, p.graph.ranks, cache);
+  EmulatedPeers peers(step, p.graph.ranks, cache);
   for (unsigned launch = 0; launch < 6; ++launch) {
     std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
-    const EmulatedRun ran = meeting.run(memory, launch);
+    const EmulatedRun ran = peers.run(memory, launch);
     if (!ran.findings.empty()) return ran.findings[0].message;
     collective_on_host(p.graph, p.graph.ops[0], expected);
     for (int r = 0; r < p.graph.ranks; ++r)
@@ -143,16 +144,16 @@ std::string first_fault(const RankStep& step, const RankProgram& p, const toolch
   return "";
 }
 
-TEST(Meeting, FaultsAreFound) {
+TEST(Peers, FaultsAreFound) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const RankProgram p =
       compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
   const RankStep& step = p.steps.at(0);
   EXPECT_EQ(first_fault(step, p, cache), "");
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"end_meeting(", "(void)sizeof("},                                  // nobody waits
-      {"publish<", "if (meeting_block != 0) publish<"},                   // one block does not publish
-      {"meeting.half(", "(meeting.rank == 1 ? 0 : 1) * meeting.half("},   // a rank uses one half of its window alone
+      {"synchronize_peers(", "(void)sizeof("},                     // nobody waits
+      {"publish<", "if (peer_block != 0) publish<"},               // one block does not publish
+      {"epoch.half(", "(epoch.rank == 1 ? 0 : 1) * epoch.half("},  // a rank uses one half of its window alone
   };
   for (const auto& [text, by] : faults) EXPECT_NE(first_fault(with_fault(step, text, by), p, cache), "") << by;
 }

@@ -1,4 +1,4 @@
-// Kernels in which ranks meet, on one GPU: as processes that pass memory to each other, and as streams of one process.
+// Kernels in which ranks exchange tiles, on one GPU: as processes that pass memory to each other, and as streams of one process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +41,8 @@ Bytes input_of(const RankProgram& p, int rank, int launch) {
 
 /// Returns the sum of a launch.
 Bytes sum_of(const RankProgram& p, int launch) {
-  std::vector<std::vector<Bytes>> memory(static_cast<std::size_t>(p.graph.ranks), std::vector<Bytes>(p.graph.tensors.size()));
+  std::vector<std::vector<Bytes>> memory(static_cast<std::size_t>(p.graph.ranks),
+                                         std::vector<Bytes>(p.graph.tensors.size()));
   for (int r = 0; r < p.graph.ranks; ++r) memory[r][p.graph.inputs[0]] = input_of(p, r, launch);
   collective_on_host(p.graph, p.graph.ops[0], memory);
   return memory[0][p.graph.outputs[0]];
@@ -49,21 +50,21 @@ Bytes sum_of(const RankProgram& p, int launch) {
 
 /// One rank's step: its memory on the GPU besides the windows, and its launcher.
 struct OneRank {
-  OneRank(const RankStep& step, int rank, int ranks, const toolchain::Cache& cache, const std::function<std::uint64_t(int)>& part,
-          std::int64_t bytes)
-      : x(bytes), y(bytes), state(meeting_bytes(step, ranks).state) {
+  OneRank(const RankStep& step, int rank, int ranks, const toolchain::Cache& cache,
+          const std::function<std::uint64_t(int)>& part, std::int64_t bytes)
+      : x(bytes), y(bytes), state(peer_bytes(step, ranks).state) {
     const std::int32_t number = rank;
     state.fill(0), state.upload(&number, sizeof number);
     const emit::Manifest& m = step.program->manifest;
     launch = kernels_on_gpu(cache)(*step.program, [&](std::size_t t) -> std::uint64_t {
       const emit::TensorPlace& place = m.tensors[t];
       if (place.role == emit::Role::output) return y.address();
-      const MeetingInput is = meeting_input(step, ranks, place.position);
-      if (is.kind == MeetingInput::window) return part(is.index);
-      if (is.kind == MeetingInput::own_window) return part(rank);
-      if (is.kind == MeetingInput::flags)
-        return part(is.index) + static_cast<std::uint64_t>(2 * meeting_bytes(step, ranks).half);
-      return is.kind == MeetingInput::state ? state.address() : x.address();
+      const PeerInput is = peer_input(step, ranks, place.position);
+      if (is.kind == PeerInput::window) return part(is.index);
+      if (is.kind == PeerInput::own_window) return part(rank);
+      if (is.kind == PeerInput::flags)
+        return part(is.index) + static_cast<std::uint64_t>(2 * peer_bytes(step, ranks).half);
+      return is.kind == PeerInput::state ? state.address() : x.address();
     });
   }
   DeviceBytes x, y, state;
@@ -71,18 +72,18 @@ struct OneRank {
 };
 
 std::int64_t part_bytes(const RankStep& step, int ranks) {
-  const MeetingBytes of = meeting_bytes(step, ranks);
+  const PeerBytes of = peer_bytes(step, ranks);
   return 2 * of.half + of.flags;
 }
 
 /// Processes on one GPU: their kernels take turns, and each result has the bits of the host.
-TEST(MeetingOnGpu, ProcessesPassMemoryToEachOther) {
+TEST(PeersOnGpu, ProcessesPassMemoryToEachOther) {
   if (const GpuFound found = find_gpu(); found.target.empty()) GTEST_SKIP() << found.why_not;
   const Folder folder;
   const toolchain::Cache cache = toolchain::Cache::temporary();
   constexpr int ranks = 2, launches = 40;
   const RankProgram p = all_reduce_of(ranks, {16, 1024}, cache);
-  ASSERT_TRUE(p.steps.at(0).meets);
+  ASSERT_TRUE(p.steps.at(0).by_peers);
   std::vector<pid_t> children;
   for (int rank = 0; rank < ranks; ++rank) {
     const pid_t child = fork();
@@ -107,8 +108,9 @@ TEST(MeetingOnGpu, ProcessesPassMemoryToEachOther) {
     try {
       PeerMemory peers({rank, ranks, exchange}, part_bytes(p.steps[0], ranks));
       const Bytes first = input_of(p, rank, 0);
-      OneRank mine(p.steps[0], rank, ranks, cache, [&](int r) { return peers.address(r); },
-                   static_cast<std::int64_t>(first.size()));
+      OneRank mine(
+          p.steps[0], rank, ranks, cache, [&](int r) { return peers.address(r); },
+          static_cast<std::int64_t>(first.size()));
       Stream stream;
       exchange("", 1);
       for (int launch = 0; launch < launches; ++launch) {
@@ -134,21 +136,22 @@ TEST(MeetingOnGpu, ProcessesPassMemoryToEachOther) {
 }
 
 /// Streams of one process: the kernels of both ranks run at the same time. Prints how long a launch takes.
-TEST(MeetingOnGpu, StreamsOfOneProcessMeet) {
+TEST(PeersOnGpu, StreamsOfOneProcessExchangeTiles) {
   if (const GpuFound found = find_gpu(); found.target.empty()) GTEST_SKIP() << found.why_not;
   const toolchain::Cache cache = toolchain::Cache::temporary();
   constexpr int ranks = 2;
   for (const std::int64_t rows : {1, 8, 32, 128, 512}) {
     const RankProgram p = all_reduce_of(ranks, {rows, 1024}, cache);
     const RankStep& step = p.steps.at(0);
-    ASSERT_TRUE(step.meets);
+    ASSERT_TRUE(step.by_peers);
     std::vector<DeviceBytes> parts;
     std::vector<OneRank> all;
     const auto bytes = static_cast<std::int64_t>(input_of(p, 0, 0).size());
     for (int r = 0; r < ranks; ++r) parts.emplace_back(part_bytes(step, ranks)).fill(0);
     all.reserve(ranks);
     for (int r = 0; r < ranks; ++r)
-      all.emplace_back(step, r, ranks, cache, [&](int of) { return parts[static_cast<std::size_t>(of)].address(); }, bytes);
+      all.emplace_back(
+          step, r, ranks, cache, [&](int of) { return parts[static_cast<std::size_t>(of)].address(); }, bytes);
     Stream streams[ranks];
     const auto launch_all = [&](int times) {
       for (int i = 0; i < times; ++i)
@@ -178,9 +181,11 @@ TEST(MeetingOnGpu, StreamsOfOneProcessMeet) {
       const auto start = std::chrono::steady_clock::now();
       for (int r = 0; r < ranks; ++r) graphs[static_cast<std::size_t>(r)]->launch(streams[r]);
       for (Stream& s : streams) s.wait();
-      best = std::min(best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 100);
+      best = std::min(
+          best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 100);
     }
-    fmt::print("{} bytes: {:.2f} us a launch, {} blocks\n", bytes, best, step.program->manifest.kernels[0].grid.count());
+    fmt::print("{} bytes: {:.2f} us a launch, {} blocks\n", bytes, best,
+               step.program->manifest.kernels[0].grid.count());
   }
 }
 

@@ -1,19 +1,19 @@
-// Proves the meeting of ranks at the start of a kernel (kernel::Meeting): that blocks read in the windows only what the
+// Proves the exchange of ranks at the start of a kernel (kernel::PeerExchange): that blocks read in the windows only what the
 // blocks of the same number have published, and that no two blocks publish the same element.
 #pragma once
 #include "kernel/kernel.hpp"
 
 namespace zellige::verify {
 
-/// Returns the load whose tile, in all iterations, a block publishes. Precondition: the kernel has a meeting, and loads a window.
+/// Returns the load whose tile, in all iterations, a block publishes. Precondition: the kernel has an exchange, and loads a window.
 int published_tile(const kernel::Kernel&);
 /// Returns the elements from one half of a window to the next: those of the published tensor, up to a multiple of 128 bytes.
 std::int64_t half_window(const graph::KernelTensor& published);
 /// Returns how many neighbours a thread publishes at a time: 16 bytes at most, and none beyond the tensor's end.
 int published_vector(const kernel::Kernel&, const tile::TilePrograms&);
-/// Returns why ranks cannot meet in this kernel as it says; empty: they can, or do not meet there.
-std::string refusal_of_meeting(const kernel::Kernel&, const tile::TilePrograms&);
-/// Throws Rejected if there is a refusal_of_meeting().
-void verify_meeting(const kernel::Kernel&, const tile::TilePrograms&);
+/// Returns why ranks cannot exchange tiles in this kernel as it says; empty: they can, or do not do so.
+std::string refusal_of_peers(const kernel::Kernel&, const tile::TilePrograms&);
+/// Throws Rejected if there is a refusal_of_peers().
+void verify_peers(const kernel::Kernel&, const tile::TilePrograms&);
 
 }  // namespace zellige::verify

@@ -1,20 +1,20 @@
-// Where the blocks of a kernel meet those with the same number on the other ranks of a job: each copies a tile to its rank's
+// Where the blocks of a kernel exchange tiles with those of the same number on the other ranks of a job: each copies a tile to its rank's
 // window, sets a flag on every rank, and waits for the flags that the others set. Then it may read their windows.
 //
-//   const RankMeeting meeting = begin_meeting(state, block);
-//   publish<8, 512, 128>(x, window + meeting.half(elements), tid, [=](int c) { return 8 * c; });
-//   end_meeting(meeting, tid, block, blocks, state, flags0, flags1);
-//   ... load<8>(window0 + meeting.half(elements) + i), load<8>(window1 + meeting.half(elements) + i) ...
+//   const PeerEpoch epoch = begin_exchange(state, block);
+//   publish<8, 512, 128>(x, window + epoch.half(elements), tid, [=](int c) { return 8 * c; });
+//   synchronize_peers(epoch, tid, block, blocks, state, flags0, flags1);
+//   ... load<8>(window0 + epoch.half(elements) + i), load<8>(window1 + epoch.half(elements) + i) ...
 //
 // The flags count launches, so nothing is reset between them. Launches use the two halves of a window in turn. A rank that
-// stores in a half has met the others in the launch before, after they have ended the last one that read this half.
+// stores in a half has waited for the others in the launch before, after they have ended the last one that read this half.
 #pragma once
 #include <zellige/atom/access.hpp>
 
 namespace zellige {
 
-/// A meeting in progress: the number of this rank, and that of the launch, from 1 on.
-struct RankMeeting {
+/// An exchange in progress: the number of this rank, and that of the launch, from 1 on.
+struct PeerEpoch {
   int rank, launch;
   /// Returns the offset in a window of the half that this launch uses. `elements`: of a half.
   ZELLIGE_CALL int half(int elements) const { return (launch & 1) * elements; }
@@ -46,8 +46,8 @@ ZELLIGE_CALL int read_flag(gmem<int> flag) {
 #endif
 }
 
-/// Begins the meeting of block `block`. `state` has this rank's number, and by block the number of its last launch.
-ZELLIGE_CALL RankMeeting begin_meeting(gmem<const int> state, int block) { return {state[0], state[1 + block] + 1}; }
+/// Begins the exchange of block `block`. `state` has this rank's number, and by block the number of its last launch.
+ZELLIGE_CALL PeerEpoch begin_exchange(gmem<const int> state, int block) { return {state[0], state[1 + block] + 1}; }
 
 /// Copies `Chunks` chunks of `Vector` elements with `Threads` threads. at(c) is the offset of chunk c, in both; below 0: there is
 /// no such chunk.
@@ -70,23 +70,23 @@ ZELLIGE_CALL void publish(gmem<const T> from, gmem<T> to, int tid, At at) {
   }
 }
 
-/// Ends the meeting: when it returns, the blocks with this number of all ranks have published. `flags`: of each rank, by rank
+/// Ends the exchange: when it returns, the blocks with this number of all ranks have published. `flags`: of each rank, by rank
 /// and block who has come. All threads of the block call it.
 template <class... Flags>
-ZELLIGE_CALL void end_meeting(RankMeeting meeting, int tid, int block, int blocks, gmem<int> state, Flags... flags) {
+ZELLIGE_CALL void synchronize_peers(PeerEpoch epoch, int tid, int block, int blocks, gmem<int> state, Flags... flags) {
   __syncthreads();
   int rank = 0;
   // A loop over an array would keep the pointers in local memory.
   (..., [&](gmem<int> theirs) {
-    if (tid == rank++) set_flag(theirs + (meeting.rank * blocks + block), meeting.launch);
+    if (tid == rank++) set_flag(theirs + (epoch.rank * blocks + block), epoch.launch);
   }(flags));
   rank = 0;
   (..., [&](gmem<int> mine) {
-    if (meeting.rank == rank++ && tid < int(sizeof...(Flags)))
-      while (int(unsigned(read_flag(mine + (tid * blocks + block))) - unsigned(meeting.launch)) < 0) {
+    if (epoch.rank == rank++ && tid < int(sizeof...(Flags)))
+      while (int(unsigned(read_flag(mine + (tid * blocks + block))) - unsigned(epoch.launch)) < 0) {
       }
   }(flags));
-  if (tid == 0) state[1 + block] = meeting.launch;
+  if (tid == 0) state[1 + block] = epoch.launch;
   __syncthreads();
 }
 

@@ -1,8 +1,8 @@
-#include "plan/meeting.hpp"
+#include "plan/peers.hpp"
 
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
-#include "verify/meeting.hpp"
+#include "verify/peers.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -22,8 +22,11 @@ kernel::Kernel& reader(Plan& plan, const std::vector<int>& tensors) {
   kernel::Kernel* found = nullptr;
   for (kernel::Kernel& k : plan.kernels)
     for (const tile::Node& n : k.program.nodes) {
-      if (n.kind != tile::NodeKind::load || std::ranges::find(tensors, n.tensor) == tensors.end() || found == &k) continue;
-      if (found) fail("{}: kernels {} and {} read what ranks publish; ranks meet in one", plan.program.name, found->name(), k.name());
+      if (n.kind != tile::NodeKind::load || std::ranges::find(tensors, n.tensor) == tensors.end() || found == &k)
+        continue;
+      if (found)
+        fail("{}: kernels {} and {} read what ranks publish; ranks exchange tiles in one", plan.program.name,
+             found->name(), k.name());
       found = &k;
     }
   if (!found) fail("{}: no kernel reads what ranks publish", plan.program.name);
@@ -32,8 +35,8 @@ kernel::Kernel& reader(Plan& plan, const std::vector<int>& tensors) {
 
 }  // namespace
 
-Plan with_meeting(Plan plan, const Exchanged& exchanged) {
-  kernel::Meeting m;
+Plan with_peers(Plan plan, const Exchanged& exchanged) {
+  kernel::PeerExchange m;
   m.windows.assign(plan.program.inputs.begin(), plan.program.inputs.begin() + exchanged.ranks);
   kernel::Kernel& k = reader(plan, m.windows);
   const graph::KernelTensor window = plan.program.tensors[m.windows[0]];
@@ -43,13 +46,13 @@ Plan with_meeting(Plan plan, const Exchanged& exchanged) {
   for (std::int64_t r = 0; r < ranks; ++r)
     m.flags.push_back(add_input(plan, fmt::format("flags_{}", r), graph::DType::int32, {ranks, blocks}));
   m.state = add_input(plan, "state", graph::DType::int32, {1 + blocks});
-  k.meeting = std::move(m);
+  k.peers = std::move(m);
   // The kernel publishes what the one before it on the stream has made, so it waits for the end of that.
   k.programmatic = false;
   for (kernel::Agent& agent : k.agents)
     std::erase_if(agent.steps, [](const kernel::Step& s) { return kernel::as<kernel::GriddepWait>(s) != nullptr; });
-  if (const std::string why = verify::refusal_of_meeting(k, plan.program); !why.empty())
-    fail("{}: ranks cannot meet in kernel {}: {}", plan.program.name, k.name(), why);
+  if (const std::string why = verify::refusal_of_peers(k, plan.program); !why.empty())
+    fail("{}: ranks cannot exchange tiles in kernel {}: {}", plan.program.name, k.name(), why);
   return plan;
 }
 

@@ -1,4 +1,4 @@
-#include "ranks/emulated_ranks.hpp"
+#include "ranks/emulated_peers.hpp"
 
 #include <cstring>
 
@@ -7,9 +7,11 @@
 
 namespace zellige::ranks {
 
-EmulatedMeeting::EmulatedMeeting(const RankStep& step, int ranks, const toolchain::Cache& cache)
+using run::Bytes, run::EmulatedRun;
+
+EmulatedPeers::EmulatedPeers(const RankStep& step, int ranks, const toolchain::Cache& cache)
     : step_(step), cache_(cache), ranks_(ranks) {
-  const MeetingBytes bytes = meeting_bytes(step, ranks);
+  const PeerBytes bytes = peer_bytes(step, ranks);
   for (std::int32_t r = 0; r < ranks; ++r) {
     windows_.emplace_back(fmt::format("window of rank {}", r), static_cast<std::size_t>(2 * bytes.half));
     flags_.emplace_back(fmt::format("flags of rank {}", r), static_cast<std::size_t>(bytes.flags));
@@ -23,21 +25,21 @@ EmulatedMeeting::EmulatedMeeting(const RankStep& step, int ranks, const toolchai
 }
 
 /// Returns the memory of a tensor of the manifest on a rank.
-emulate::Buffer* EmulatedMeeting::buffer(int rank, int tensor) {
+emulate::Buffer* EmulatedPeers::buffer(int rank, int tensor) {
   if (tensor < 0) return nullptr;
   const emit::TensorPlace& t = step_.program->manifest.tensors[tensor];
   const auto r = static_cast<std::size_t>(rank);
   if (t.role == emit::Role::input) {
-    const MeetingInput is = meeting_input(step_, ranks_, t.position);
-    if (is.kind == MeetingInput::window) return &windows_[static_cast<std::size_t>(is.index)];
-    if (is.kind == MeetingInput::own_window) return &windows_[r];
-    if (is.kind == MeetingInput::flags) return &flags_[static_cast<std::size_t>(is.index)];
-    if (is.kind == MeetingInput::state) return &states_[r];
+    const PeerInput is = peer_input(step_, ranks_, t.position);
+    if (is.kind == PeerInput::window) return &windows_[static_cast<std::size_t>(is.index)];
+    if (is.kind == PeerInput::own_window) return &windows_[r];
+    if (is.kind == PeerInput::flags) return &flags_[static_cast<std::size_t>(is.index)];
+    if (is.kind == PeerInput::state) return &states_[r];
   }
   return &others_[r].at(tensor);
 }
 
-EmulatedRun EmulatedMeeting::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
+EmulatedRun EmulatedPeers::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
   const emit::EmittedProgram& p = *step_.program;
   const emit::Manifest& m = p.manifest;
   EmulatedRun result{.library = toolchain::compile_for_emulator(p.source, m.name, cache_)};
@@ -48,25 +50,24 @@ EmulatedRun EmulatedMeeting::run(std::vector<std::vector<Bytes>>& memory, unsign
   for (int r = 0; r < ranks_; ++r)
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
       const emit::TensorPlace& place = m.tensors[t];
-      const MeetingInput is = place.role == emit::Role::input ? meeting_input(step_, ranks_, place.position)
-                                                              : MeetingInput{MeetingInput::operand, -1};
-      if (is.kind != MeetingInput::operand && is.kind != MeetingInput::published) continue;
-      emulate::Buffer& b =
-          others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
+      const PeerInput is = place.role == emit::Role::input ? peer_input(step_, ranks_, place.position)
+                                                           : PeerInput{PeerInput::operand, -1};
+      if (is.kind != PeerInput::operand && is.kind != PeerInput::published) continue;
+      emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
       if (is.index < 0) continue;  // an output or intermediate
       const Bytes& given = memory[r][step_.segment.inputs[is.index]];
       std::memcpy(b.data(), given.data(), b.bytes()), b.mark_initialised();
     }
   const std::vector<kernel::LaunchGroup> groups = kernel::launches(p.plan.kernels);
   for (std::size_t i = 0; i < m.kernels.size() && result.complete; ++i) {
-    const bool meets = p.plan.kernels[groups[i].first].meeting.has_value();
+    const bool together = p.plan.kernels[groups[i].first].peers.has_value();
     const emit::KernelLaunch& k = m.kernels[i];
-    for (int first = 0; first < ranks_; first += meets ? ranks_ : 1) {
+    for (int first = 0; first < ranks_; first += together ? ranks_ : 1) {
       const auto launched = system::SteadyClock::now();
       emulate::LaunchConfig config = launch_config(k, source);
       config.workers = 1, config.schedule = schedule;
-      for (int r = first; r < (meets ? ranks_ : first + 1); ++r) {
-        std::vector<emulate::LaunchParameter>& to = meets ? config.ranks.emplace_back() : config.parameters;
+      for (int r = first; r < (together ? ranks_ : first + 1); ++r) {
+        std::vector<emulate::LaunchParameter>& to = together ? config.ranks.emplace_back() : config.parameters;
         for (std::size_t a = 0; a < k.tensors.size(); ++a) to.push_back(parameter(m, k, a, buffer(r, k.tensors[a])));
       }
       emulate::EmulationReport report = emulate::run(library.entry(k.name), config);

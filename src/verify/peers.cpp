@@ -1,4 +1,4 @@
-#include "verify/meeting.hpp"
+#include "verify/peers.hpp"
 
 #include <set>
 
@@ -9,33 +9,33 @@
 namespace zellige::verify {
 namespace {
 
-using kernel::Kernel, kernel::Meeting;
+using kernel::Kernel, kernel::PeerExchange;
 using tile::Node, tile::NodeKind;
 
-bool is_window(const Meeting& m, int tensor) { return std::ranges::find(m.windows, tensor) != m.windows.end(); }
+bool is_window(const PeerExchange& m, int tensor) { return std::ranges::find(m.windows, tensor) != m.windows.end(); }
 
 /// Returns the loads of windows.
 std::vector<int> window_loads(const Kernel& k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
-    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.meeting, k.program.nodes[i].tensor)) all.push_back(i);
+    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.peers, k.program.nodes[i].tensor)) all.push_back(i);
   return all;
 }
 
-/// Returns why the launch does not allow a meeting: all blocks must have one role, and one tile.
+/// Returns why the launch does not allow an exchange: all blocks must have one role, and one tile.
 std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
   if (!p.sizes.empty()) return "sizes that are known at launch decide its tiles";
   if (k.cluster != 1 || k.blocks != 0 || k.agents.size() != 1 || k.program.same_launch)
     return "its blocks have several tiles, roles of warps, or programs, or are in clusters";
   if (k.programmatic) return "it may start before the kernel that makes what it publishes has ended";
-  if (k.meeting->ranks() < 2 || k.meeting->ranks() > k.threads)
-    return fmt::format("{} ranks; there are 2, and a thread for each", k.meeting->ranks());
+  if (k.peers->ranks() < 2 || k.peers->ranks() > k.threads)
+    return fmt::format("{} ranks; there are 2, and a thread for each", k.peers->ranks());
   return "";
 }
 
-/// Returns why the tensors of a meeting do not fit together.
+/// Returns why the tensors of an exchange do not fit together.
 std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
-  const Meeting& m = *k.meeting;
+  const PeerExchange& m = *k.peers;
   const graph::KernelTensor& x = p.tensors[m.published];
   const std::int64_t ranks = m.ranks(), blocks = k.program.grid.count(), elements = graph::size(x.shape);
   const auto is = [&](int t, graph::DType dtype, const graph::Shape& shape) {
@@ -51,12 +51,14 @@ std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
   if (graph::bytes_of(1, x.dtype) * 8 < 16 || elements >= std::int64_t{1} << 30)
     return "what it publishes has elements of one byte, or 2^30 of them";
   for (int t : m.windows)
-    if (!is(t, x.dtype, x.shape)) return fmt::format("window {} is not of the published tensor's form", p.tensors[t].name);
+    if (!is(t, x.dtype, x.shape))
+      return fmt::format("window {} is not of the published tensor's form", p.tensors[t].name);
   if (!is(m.published, x.dtype, x.shape) || !is(m.window, x.dtype, {2, half_window(x)}))
     return "the published tensor is contiguous, and its window has two halves";
   for (int t : m.flags)
     if (!is(t, graph::DType::int32, {ranks, blocks}))
-      return fmt::format("flags {} are not one of each of {} ranks for each of {} blocks", p.tensors[t].name, ranks, blocks);
+      return fmt::format("flags {} are not one of each of {} ranks for each of {} blocks", p.tensors[t].name, ranks,
+                         blocks);
   if (!is(m.state, graph::DType::int32, {1 + blocks})) return "the state is a number, and one for each block";
   return "";
 }
@@ -68,18 +70,19 @@ std::string refusal_of_tiles(const Kernel& k) {
   const Node& first = k.program.nodes[loads[0]];
   for (const int i : loads) {
     const Node& n = k.program.nodes[i];
-    if (tile::number_of(n) >= 0 || k.uses_tma(i)) return fmt::format("load %{} of a window has indices, or is by TMA", i);
+    if (tile::number_of(n) >= 0 || k.uses_tma(i))
+      return fmt::format("load %{} of a window has indices, or is by TMA", i);
     if (n.view != first.view) return fmt::format("loads %{} and %{} of windows have different tiles", loads[0], i);
   }
   if (first.view.tiles(k.program) != k.program.grid.count())
     return fmt::format("load %{}: {} blocks read {} tiles of a window", loads[0], k.program.grid.count(),
                        first.view.tiles(k.program));
   for (const Node& n : k.program.nodes) {
-    const Meeting& m = *k.meeting;
-    const bool of_meeting = n.tensor == m.published || n.tensor == m.window || n.tensor == m.state ||
-                            std::ranges::find(m.flags, n.tensor) != m.flags.end();
-    if (tile::accesses(n) && (of_meeting || (n.kind == NodeKind::store && is_window(m, n.tensor))))
-      return "it accesses a tensor of the meeting besides its loads of windows";
+    const PeerExchange& m = *k.peers;
+    const bool of_exchange = n.tensor == m.published || n.tensor == m.window || n.tensor == m.state ||
+                             std::ranges::find(m.flags, n.tensor) != m.flags.end();
+    if (tile::accesses(n) && (of_exchange || (n.kind == NodeKind::store && is_window(m, n.tensor))))
+      return "it accesses a tensor of the exchange besides its loads of windows";
   }
   return "";
 }
@@ -95,7 +98,7 @@ std::int64_t half_window(const graph::KernelTensor& published) {
 
 int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   const Node& n = k.program.nodes[published_tile(k)];
-  const graph::KernelTensor& x = p.tensors[k.meeting->published];
+  const graph::KernelTensor& x = p.tensors[k.peers->published];
   const int inner = n.view.rank() - 1;
   int vector = static_cast<int>(16 / graph::bytes_of(1, x.dtype));
   const auto divides = [&](std::int64_t v) {
@@ -107,16 +110,16 @@ int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   return vector;
 }
 
-std::string refusal_of_meeting(const Kernel& k, const tile::TilePrograms& p) {
-  if (!k.meeting) return "";
+std::string refusal_of_peers(const Kernel& k, const tile::TilePrograms& p) {
+  if (!k.peers) return "";
   for (const std::string& why : {refusal_of_launch(k, p), refusal_of_tensors(k, p), refusal_of_tiles(k)})
     if (!why.empty()) return why;
   // Launches use two halves in turn: what holds of four of them in a row holds of all.
-  return fault_in(acts_of_meetings(std::min(k.meeting->ranks(), 8), 4));
+  return fault_in(acts_of_exchanges(std::min(k.peers->ranks(), 8), 4));
 }
 
-void verify_meeting(const Kernel& k, const tile::TilePrograms& p) {
-  if (const std::string why = refusal_of_meeting(k, p); !why.empty()) reject(k, "meeting of ranks: {}", why);
+void verify_peers(const Kernel& k, const tile::TilePrograms& p) {
+  if (const std::string why = refusal_of_peers(k, p); !why.empty()) reject(k, "exchange of ranks: {}", why);
 }
 
 }  // namespace zellige::verify

@@ -1,8 +1,8 @@
-// Runs a step in which ranks meet on the emulator: the blocks with the same number of all ranks run together, each with the
+// Runs a step in which ranks exchange tiles on the emulator: the blocks with the same number of all ranks run together, each with the
 // memory of its rank, so that they wait for each other as on GPUs.
 //
-//   EmulatedMeeting meeting(step, graph, cache);
-//   meeting.run(memory, /*schedule=*/7);   // one launch on every rank; the next one uses the other halves of the windows
+//   EmulatedPeers peers(step, graph, cache);
+//   peers.run(memory, /*schedule=*/7);   // one launch on every rank; the next one uses the other halves of the windows
 #pragma once
 #include <deque>
 #include <map>
@@ -11,13 +11,13 @@
 
 namespace zellige::ranks {
 
-class EmulatedMeeting {
+class EmulatedPeers {
  public:
   /// The step and the cache must outlive the object. Throws as run_emulated() does.
-  EmulatedMeeting(const RankStep&, int ranks, const toolchain::Cache&);
+  EmulatedPeers(const RankStep&, int ranks, const toolchain::Cache&);
   /// Launches the step's kernels once on all ranks. memory[r][t] has the bytes of tensor t of rank r. `schedule`: seed of a
   /// random order of ranks and threads; 0: a fixed one.
-  EmulatedRun run(std::vector<std::vector<Bytes>>& memory, unsigned schedule = 0);
+  run::EmulatedRun run(std::vector<std::vector<run::Bytes>>& memory, unsigned schedule = 0);
 
  private:
   emulate::Buffer* buffer(int rank, int tensor);
