@@ -133,7 +133,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(given.rounds):
             for g in graphs:
-                for how in ("nccl", "peers"):
+                for how in ("nccl", "symmetric"):
                     try:
                         found = time_of(given.zellige, g, given.ranks, how, folder)
                     except (RuntimeError, subprocess.TimeoutExpired) as e:
@@ -150,11 +150,11 @@ def main():
                         table[name].update(row)
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             print("torch:", str(e)[-2000:])
-    columns = ["nccl", "peers", "torch_nccl", "torch_one_shot_all_reduce", "torch_two_shot_all_reduce_"]
+    columns = ["nccl", "symmetric", "torch_nccl", "torch_one_shot_all_reduce", "torch_two_shot_all_reduce_"]
     print(f"{'us':20}" + "".join(f"{c[:22]:>24}" for c in columns))
     for name, row in table.items():
         print(f"{name:20}" + "".join(f"{row[c]:24.2f}" if c in row else f"{'':24}" for c in columns))
-        for how in ("nccl", "peers"):
+        for how in ("nccl", "symmetric"):
             if how + "_error" in row:
                 print(f"  {how}: {row[how + '_error'][-1500:]}")
     if given.out:

@@ -75,7 +75,7 @@ def _numpys_name(dtype) -> str:
 
 
 def is_integer(name: str) -> bool:
-    return _native.dtypes()[name]["code"] in _INTEGERS
+    return name not in PACKED and _native.dtypes()[name]["code"] in _INTEGERS
 
 
 def itemsize(name: str) -> int:

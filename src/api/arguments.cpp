@@ -17,9 +17,8 @@ constexpr struct {
     {graph::DType::f16, 2, 16},   {graph::DType::bf16, 4, 16},   {graph::DType::f32, 2, 32},
     {graph::DType::e4m3, 10, 8},  {graph::DType::e5m2, 12, 8},   {graph::DType::int8, 0, 8},
     {graph::DType::int32, 0, 32}, {graph::DType::boolean, 6, 8}, {graph::DType::uint8, 1, 8},
-    {graph::DType::int16, 0, 16}, {graph::DType::int64, 0, 64},
-    {graph::DType::int4, 1, 8},   {graph::DType::uint4, 1, 8},   {graph::DType::e2m1, 1, 8},
-    {graph::DType::e8m0, 1, 8},  // as bytes, uint8
+    {graph::DType::int16, 0, 16}, {graph::DType::int64, 0, 64},  {graph::DType::int4, 1, 8},
+    {graph::DType::uint4, 1, 8},  {graph::DType::e2m1, 1, 8},    {graph::DType::e8m0, 1, 8},  // as bytes, uint8
 };
 
 bool is(const zellige_tensor& a, graph::DType dtype) {

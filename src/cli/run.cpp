@@ -64,7 +64,7 @@ run::RunOptions options(const RunArguments& a) {
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
   if (a.collectives == "nccl") o.collectives = run::Collectives::nccl;
-  if (a.collectives == "peers") o.collectives = run::Collectives::peers;
+  if (a.collectives == "symmetric") o.collectives = run::Collectives::symmetric;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
@@ -232,8 +232,8 @@ void add_ranks(CLI::App* command, RunArguments& a) {
   command
       ->add_option(
           "--collectives", a.collectives,
-          "What computes all_reduce: nccl; peers, kernels that read the memory of other ranks; or the cheapest")
-      ->check(one_of({"cheapest", "nccl", "peers"}))
+          "What computes all_reduce: nccl; symmetric, kernels that read the memory of other ranks; or the cheapest")
+      ->check(one_of({"cheapest", "nccl", "symmetric"}))
       ->capture_default_str();
 }
 

@@ -91,7 +91,7 @@ void KernelText::declarations() {
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
   if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
-  exchange_with_peers();
+  exchange_with_symmetric();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];

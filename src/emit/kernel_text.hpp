@@ -89,8 +89,8 @@ class KernelText {
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
-  // peers_text.cpp: where ranks exchange tiles.
-  void exchange_with_peers();
+  // symmetric_text.cpp: where ranks exchange tiles.
+  void exchange_with_symmetric();
   std::string base(int tensor) const;
 
   // steps_text.cpp: the schedule, step by step.

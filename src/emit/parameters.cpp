@@ -45,8 +45,8 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
     else
       (store ? writes : reads).insert(nodes[i].tensor);
   }
-  if (kernel.peers) {
-    const kernel::PeerExchange& m = *kernel.peers;
+  if (kernel.symmetric) {
+    const kernel::SymmetricExchange& m = *kernel.symmetric;
     reads.insert(m.published);
     writes.insert({m.window, m.state}), writes.insert(m.flags.begin(), m.flags.end());
   }

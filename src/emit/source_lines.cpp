@@ -11,9 +11,9 @@
 namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
-  static constexpr const char* names[] = {"half_t",      "bfloat16_t",   "float",       "float_e4m3_t", "float_e5m2_t",
-                                          "int8_t",      "int",          "bool",        "uint8_t",      "int16_t",
-                                          "int64_t",     "int4_packed",  "uint4_packed", "e2m1_packed", "e8m0_packed"};
+  static constexpr const char* names[] = {"half_t",  "bfloat16_t",  "float",        "float_e4m3_t", "float_e5m2_t",
+                                          "int8_t",  "int",         "bool",         "uint8_t",      "int16_t",
+                                          "int64_t", "int4_packed", "uint4_packed", "e2m1_packed",  "e8m0_packed"};
   static_assert(std::size(names) == std::size_t(graph::DType::e8m0) + 1);
   return names[std::size_t(dtype)];
 }

@@ -25,9 +25,9 @@ double flops_of(const graph::BlockGraph& b) {
   for (const graph::BlockOp& op : b.ops) {
     if (op.kind != graph::OpKind::matmul) continue;
     const graph::BlockTensor& out = b.tensors[op.outputs[0]];
-    const double trips = out.after_loop ? 1.0 : static_cast<double>(b.loop);
+    const double trip_count = out.after_loop ? 1.0 : static_cast<double>(b.loop);
     all += 2.0 * static_cast<double>(graph::size(out.shape)) *
-           static_cast<double>(b.tensors[op.inputs[0]].shape.back()) * trips;
+           static_cast<double>(b.tensors[op.inputs[0]].shape.back()) * trip_count;
   }
   return all * static_cast<double>(b.grid.count());
 }

@@ -53,7 +53,7 @@ const std::array<Resource, 6> resources{{
 LaunchAccount of_launch(const cost::KernelCost& k, const target::Target& target) {
   LaunchAccount a{.name = k.name,
                   .resident = static_cast<int>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each)),
-                  .warps_most = target.threads_per_multiprocessor / target::warp_threads,
+                  .max_warps = target.threads_per_multiprocessor / target::warp_threads,
                   .waves = k.waves,
                   .us = k.us,
                   .dram_bytes = k.dram_bytes};
@@ -68,7 +68,7 @@ LaunchAccount of_launch(const cost::KernelCost& k, const target::Target& target)
   const std::string_view verb = std::string_view(slowest->name).ends_with('s') ? "take" : "takes";
   a.bound =
       begins > k.*slowest->us
-          ? fmt::format("The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} most, {:.1f} us: {}",
+          ? fmt::format("The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} limit, {:.1f} us: {}",
                         begins, k.us, slowest->name, verb, k.*slowest->us, slowest->numbers(k, target))
           : fmt::format("{} {} {:.1f} us of {:.1f}: {}", slowest->name, verb, k.*slowest->us, k.us,
                         slowest->numbers(k, target));

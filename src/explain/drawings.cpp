@@ -9,7 +9,7 @@ namespace zellige::explain {
 namespace {
 
 /// Returns an SVG with a title that screen readers read.
-std::string drawing(int width, int height, const std::string& title, const std::string& content) {
+std::string svg_of(int width, int height, const std::string& title, const std::string& content) {
   return fmt::format(
       "<div class=\"wide\"><svg role=\"img\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "aria-label=\"{2}\"><title>{2}</title>{3}</svg></div>\n",
@@ -20,8 +20,8 @@ std::string label(double x, double y, std::string_view text, std::string_view mo
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>", x, y, more, escaped(text));
 }
 
-std::string shortened(const std::string& text, std::size_t most) {
-  return text.size() <= most ? text : text.substr(0, most - 1) + "…";
+std::string shortened(const std::string& text, std::size_t limit) {
+  return text.size() <= limit ? text : text.substr(0, limit - 1) + "…";
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string resource_bars(const LaunchAccount& l) {
   };
   for (const ResourceAccount& r : l.resources) bar(r.name, r.us, "work");
   if (l.limit_us > 0) bar("limit", l.limit_us, "wait");
-  return drawing(
+  return svg_of(
       620, y + 4,
       "Time of each resource if it were the only one; the limit is that of the bytes and matmuls at the GPU's peaks",
       out);
@@ -86,7 +86,7 @@ OperatorPlaces placed(const GraphAccount& g) {
 
 }  // namespace
 
-std::string graph_drawing(const GraphAccount& g) {
+std::string graph_svg(const GraphAccount& g) {
   if (g.operators.empty() || g.operators.size() > 40) return "";
   const OperatorPlaces p = placed(g);
   constexpr int width = 220, height = 58, box = 200;
@@ -98,12 +98,12 @@ std::string graph_drawing(const GraphAccount& g) {
     std::string from;
     for (const int t : op.reads) {
       const TensorAccount& tensor = g.tensors[t];
-      const auto maker = p.made_by.find(t);
-      if (maker == p.made_by.end() || maker->second >= o) {
+      const auto producer = p.made_by.find(t);
+      if (producer == p.made_by.end() || producer->second >= o) {
         from += (from.empty() ? "" : ", ") + tensor.name;
         continue;
       }
-      const int x0 = x(maker->second) + 70, y0 = y(maker->second) + 36, x1 = x(o) + 70, y1 = y(o);
+      const int x0 = x(producer->second) + 70, y0 = y(producer->second) + 36, x1 = x(o) + 70, y1 = y(o);
       edges += fmt::format("<path class=\"edge\" d=\"M{} {} C{} {} {} {} {} {}\"><title>{}</title></path>", x0, y0, x0,
                            y0 + 18, x1, y1 - 18, x1, y1,
                            escaped(fmt::format("{} {} {}, {}", tensor.name, tensor.dtype, tensor.shape,
@@ -119,11 +119,11 @@ std::string graph_drawing(const GraphAccount& g) {
               shortened(fmt::format("{} {} {}", out.shape, out.dtype, bytes_text(static_cast<double>(out.bytes))), 31),
               " class=\"faint\"");
   }
-  return drawing(p.widest * width + 12, p.rows * height + 10,
+  return svg_of(p.widest * width + 12, p.rows * height + 10,
                  "The operators of the graph, each with its result's shape and bytes", edges + boxes);
 }
 
-std::string timeline_drawing(const Timeline& t) {
+std::string timeline_svg(const Timeline& t) {
   if (t.spans.empty()) return "";
   int end = 1;
   for (const Span& s : t.spans) end = std::max(end, s.end);
@@ -142,16 +142,16 @@ std::string timeline_drawing(const Timeline& t) {
         : flight                   ? "flight"
                                    : "wait",
         left + s.begin * unit, s.agent * lane + (flight ? 28 : 6), std::max(1.0, (s.end - s.begin) * unit - 0.5),
-        flight ? 8 : 18, escaped(s.what + (flight ? " is under way" : "")));
+        flight ? 8 : 18, escaped(s.what + (flight ? " is in flight" : "")));
   }
-  return drawing(
+  return svg_of(
       width, static_cast<int>(t.agents.size()) * lane + 4,
-      fmt::format("Order of {} of {} iterations: what each warp role does, what is under way, and when it waits",
+      fmt::format("Order of {} of {} iterations: what each warp role does, what is in flight, and when it waits",
                   t.iterations, t.of),
       out);
 }
 
-std::string memory_drawing(const KernelAccount& k, std::int64_t bytes) {
+std::string memory_svg(const KernelAccount& k, std::int64_t bytes) {
   if (k.shared.empty() || bytes <= 0) return "";
   int first = 1 << 30, last = 0;
   for (const SharedAccount& s : k.shared)
@@ -174,11 +174,11 @@ std::string memory_drawing(const KernelAccount& k, std::int64_t bytes) {
     if (h > 12)
       out += label(x(s.first) + 4, y + 12, fmt::format("{}, {}", s.id, bytes_text(static_cast<double>(s.bytes))));
   }
-  return drawing(static_cast<int>(width), static_cast<int>(height) + 6,
+  return svg_of(static_cast<int>(width), static_cast<int>(height) + 6,
                  "Bytes of shared memory, downwards, in use along the lines of the plan", out);
 }
 
-std::string bank_drawing(const SharedAccount& s) {
+std::string bank_svg(const SharedAccount& s) {
   if (s.bank_rows.size() < 2) return "";
   const int columns = s.bank_rows[0], rows = static_cast<int>(s.bank_rows.size() - 1) / columns;
   constexpr int cell = 22;
@@ -193,7 +193,7 @@ std::string bank_drawing(const SharedAccount& s) {
           c * cell, r * cell, cell - 1, cell - 1, bank * 45 / 4, r, c * 16, c * 16 + 15, bank, bank + 3,
           c * cell + cell / 2, r * cell + 15, bank);
     }
-  return drawing(columns * cell, rows * cell,
+  return svg_of(columns * cell, rows * cell,
                  fmt::format("{}: the first of the four banks of each 16 bytes, of the first {} rows", s.id, rows),
                  out);
 }

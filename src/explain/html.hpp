@@ -22,13 +22,13 @@ std::string table(const std::vector<std::string>& headings, const std::vector<st
 /// Returns bars of the resources' times, the longest of which takes the width.
 std::string resource_bars(const LaunchAccount&);
 /// Returns the operators of a graph as boxes, with the tensors between them; "" if there are more than 40.
-std::string graph_drawing(const GraphAccount&);
-/// Returns who works, waits, and has copies under way; "" if nothing does.
-std::string timeline_drawing(const Timeline&);
+std::string graph_svg(const GraphAccount&);
+/// Returns who works, waits, and has copies in flight; "" if nothing does.
+std::string timeline_svg(const Timeline&);
 /// Returns which bytes of shared memory are in use along the lines of the plan.
-std::string memory_drawing(const KernelAccount&, std::int64_t bytes);
+std::string memory_svg(const KernelAccount&, std::int64_t bytes);
 /// Returns the first rows of a tile, coloured by the banks where their parts of 16 bytes lie.
-std::string bank_drawing(const SharedAccount&);
+std::string bank_svg(const SharedAccount&);
 
 /// Returns the style sheet and the script of every page.
 std::string_view style();

@@ -74,7 +74,7 @@ Json launch_json(const LaunchAccount& l) {
           {"registers", l.registers},
           {"resident_blocks", l.resident},
           {"resident_warps", l.warps},
-          {"most_warps", l.warps_most},
+          {"max_warps", l.max_warps},
           {"waves", l.waves},
           {"kernels", list(l.kernels, kernel_json)}};
 }

@@ -23,7 +23,7 @@ std::string graph_section(const Account& a) {
     rows.push_back(
         {op.kind, names(op.reads), names(op.writes), op.flops > 0 ? fmt::format("{:.2f}", op.flops / 1e9) : ""});
   }
-  std::string out = "<section id=\"graph\"><h2>The graph</h2>\n" + graph_drawing(a.given);
+  std::string out = "<section id=\"graph\"><h2>The graph</h2>\n" + graph_svg(a.given);
   out +=
       fmt::format("<details{}><summary>Operators and tensors</summary>{}</details>\n", rows.size() > 40 ? "" : " open",
                   table({"operator", "reads", "writes", "GFLOP of matmuls"}, rows, "In the order of the graph"));
@@ -42,7 +42,7 @@ std::string source_of(const std::string& source, const std::string& kernel) {
 
 std::string shared_section(const KernelAccount& k, const std::string& prefix, std::int64_t bytes) {
   if (k.shared.empty()) return "";
-  std::string out = "<h3>Shared memory</h3>\n" + memory_drawing(k, bytes);
+  std::string out = "<h3>Shared memory</h3>\n" + memory_svg(k, bytes);
   out +=
       "<div class=\"wide\"><table><caption>Tensors in shared memory</caption><thead><tr><th "
       "scope=\"col\">tensor</th><th scope=\"col\">tile</th>"
@@ -59,7 +59,7 @@ std::string shared_section(const KernelAccount& k, const std::string& prefix, st
     out += fmt::format(
         "<figure>{}<figcaption>{}, coloured by bank: a column of one colour is read by one wavefront after "
         "another.</figcaption></figure>\n",
-        bank_drawing(s), s.id);
+        bank_svg(s), s.id);
   return out + "</div>\n";
 }
 
@@ -68,12 +68,12 @@ std::string kernel_section(const Account& a, const LaunchAccount& l, const Kerne
   std::set<std::string> ids;
   for (const SharedAccount& s : k.shared) ids.insert(s.id);
   std::string out;
-  if (const std::string drawn = timeline_drawing(k.timeline); !drawn.empty())
+  if (const std::string drawn = timeline_svg(k.timeline); !drawn.empty())
     out += fmt::format(
         "<h3>Who works, and who waits</h3>\n<p>{} of {} iterations, in the right order; lengths are not times.</p>\n"
         "<p class=\"key\"><span style=\"background:var(--work)\"></span>works<span "
         "style=\"background:var(--flight)\"></span>"
-        "under way<span style=\"background:var(--wait)\"></span>waits</p>\n{}\n",
+        "in flight<span style=\"background:var(--wait)\"></span>waits</p>\n{}\n",
         k.timeline.iterations, k.timeline.of, drawn);
   out += shared_section(k, prefix, l.shared_bytes);
   out +=
@@ -105,7 +105,7 @@ std::string launch_section(const Account& a, std::size_t number) {
             {{"expected", us(l.us) + " us"},
              {"limit of its bytes and matmuls", l.limit_us > 0 ? us(l.limit_us) + " us" : "of the launch before"},
              {"grid, block, cluster", fmt::format("{}; {}; {}", l.grid, l.block, l.cluster)},
-             {"blocks on a multiprocessor", fmt::format("{}, with {} of {} warps", l.resident, l.warps, l.warps_most)},
+             {"blocks on a multiprocessor", fmt::format("{}, with {} of {} warps", l.resident, l.warps, l.max_warps)},
              {"waves", fmt::format("{:.0f}", l.waves)},
              {"registers of a thread, as planned", std::to_string(l.registers)},
              {"shared memory of a block", bytes_text(static_cast<double>(l.shared_bytes))},

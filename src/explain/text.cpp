@@ -28,7 +28,7 @@ void add_launch(std::string& out, const LaunchAccount& l, std::size_t number) {
   out += fmt::format(
       "  grid {}, block {}, {} bytes of shared memory, {} registers: {} block{} on a multiprocessor, {} of {} warps, "
       "{:.0f} wave{}\n",
-      l.grid, l.block, l.shared_bytes, l.registers, l.resident, l.resident == 1 ? "" : "s", l.warps, l.warps_most,
+      l.grid, l.block, l.shared_bytes, l.registers, l.resident, l.resident == 1 ? "" : "s", l.warps, l.max_warps,
       l.waves, l.waves == 1 ? "" : "s");
   for (const KernelAccount& k : l.kernels)
     for (std::size_t t = 0; t < std::min(shown_tensors, k.shared.size()); ++t) {

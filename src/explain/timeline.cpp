@@ -10,7 +10,7 @@ namespace {
 
 using kernel::Step;
 
-// Of the picture alone: how long work lasts, and how much longer what is asynchronous is under way.
+// Of the picture alone: how long work lasts, and how much longer what is asynchronous is in flight.
 constexpr int of_work = 4, of_issue = 1, of_flight = 10;
 
 /// A step that is carried out, in the iteration of its loop.

@@ -13,7 +13,7 @@ namespace zellige::explain {
 
 /// Something that a warp role does, or waits for, from `begin` to `end`.
 struct Span {
-  enum class Kind : std::uint8_t { work, flight, wait };  // flight: an asynchronous copy or product is under way
+  enum class Kind : std::uint8_t { work, flight, wait };  // flight: an asynchronous copy or product is in flight
   int agent = 0;
   std::string what;
   int begin = 0, end = 0;

@@ -19,19 +19,19 @@ struct UnrolledStep {
   std::int64_t iteration;
 };
 
-/// Appends the steps with loops unrolled: at most `most` iterations of each.
-void unroll(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t most, int& index,
+/// Appends the steps with loops unrolled: at most `limit` iterations of each.
+void unroll(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t limit, int& index,
             std::vector<UnrolledStep>& out) {
   for (const Step& step : steps) {
     out.push_back({&step, index++, iteration});
     const auto* loop = kernel::as<kernel::Loop>(step);
     if (!loop) continue;
     const int body = index;
-    for (std::int64_t i = loop->from; i < std::max(loop->from + 1, std::min(loop->trip_count, loop->from + most));
+    for (std::int64_t i = loop->from; i < std::max(loop->from + 1, std::min(loop->trip_count, loop->from + limit));
          ++i) {
       index = body;
       unroll(loop->body, loop->kind == kernel::Loop::iterations || loop->kind == kernel::Loop::prologue ? i : iteration,
-             most, index, out);
+             limit, index, out);
     }
   }
 }

@@ -47,7 +47,13 @@ inline constexpr DTypeRow dtype_rows[] = {
     {"int4", 4, {.mantissa = 3, .min_normal = 1, .greatest = 7, .integer_bits = 4, .lowest = -8}},
     {"uint4", 4, {.mantissa = 4, .min_normal = 1, .greatest = 15, .integer_bits = 4, .lowest = 0}},
     {"e2m1", 4, {1, 1.0, 6.0, 6.0}},
-    {"e8m0", 8, {.mantissa = 0, .min_normal = 0x1p-127, .greatest = 0x1p127, .overflow = std::numeric_limits<double>::quiet_NaN(), .lowest = 0x1p-127}},
+    {"e8m0",
+     8,
+     {.mantissa = 0,
+      .min_normal = 0x1p-127,
+      .greatest = 0x1p127,
+      .overflow = std::numeric_limits<double>::quiet_NaN(),
+      .lowest = 0x1p-127}},
 };
 constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 constexpr const Format& format(DType dtype) { return row(dtype).format; }

@@ -26,7 +26,21 @@ namespace zellige::graph {
 /// elements and the scales of the OCP microscaling formats. Two elements of int4, uint4 or e2m1 are in a byte, the first one
 /// in its lower half.
 enum class DType : std::uint8_t {
-  f16, bf16, f32, e4m3, e5m2, int8, int32, boolean, uint8, int16, int64, int4, uint4, e2m1, e8m0
+  f16,
+  bf16,
+  f32,
+  e4m3,
+  e5m2,
+  int8,
+  int32,
+  boolean,
+  uint8,
+  int16,
+  int64,
+  int4,
+  uint4,
+  e2m1,
+  e8m0
 };
 /// Size of an element, in bits.
 int bits(DType);

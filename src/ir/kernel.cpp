@@ -63,7 +63,7 @@ void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
 }
 
 template <class Io>
-void peers(Io& io, kernel::PeerExchange& m, const Ids& gmem) {
+void symmetric(Io& io, kernel::SymmetricExchange& m, const Ids& gmem) {
   io.word("publishes"), io.named(gmem, m.published);
   io.word("in"), io.named(gmem, m.window);
   io.some("windows", m.windows, [&](int& t) { io.named(gmem, t); });
@@ -129,7 +129,7 @@ void kernel(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
       if (const tile::SymbolicNumber of = k.program.iterations(io.sizes()); of != iterations)
         io.fail(at.kernel, fmt::format("its tiles make {} iterations", of.text()));
     io.maybe("bounds", k.loop_bounds, [&](kernel::MaskedLoopBounds& b) { bounds(io, b, k.program); });
-    io.maybe("peers", k.peers, [&](kernel::PeerExchange& m) { peers(io, m, gmem); });
+    io.maybe("symmetric", k.symmetric, [&](kernel::SymmetricExchange& m) { symmetric(io, m, gmem); });
     int i = 0;
     io.each("layout", k.rmem, [&](kernel::RmemTensor& r) {
       int number = i;

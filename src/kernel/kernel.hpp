@@ -137,14 +137,14 @@ struct MaskedLoopBounds {
 ///
 /// Nothing is reset between launches: the flags count them. Launches use the two halves of a window in turn, so a rank
 /// stores in one while others may still read the other.
-struct PeerExchange {
+struct SymmetricExchange {
   int published = -1;        // tensor of the program, in this rank's memory
   int window = -1;           // where this rank publishes: the window of its number, for stores
   std::vector<int> windows;  // by rank: the tensor in that rank's memory where it publishes; a half has its shape
   std::vector<int> flags;    // by rank: int32 in that rank's memory, of shape (ranks, blocks)
   int state = -1;            // int32 in this rank's memory: its number, and by block the number of its last launch
   int ranks() const { return static_cast<int>(windows.size()); }
-  bool operator==(const PeerExchange&) const = default;
+  bool operator==(const SymmetricExchange&) const = default;
 };
 
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.
@@ -167,7 +167,7 @@ struct Kernel {
   std::int64_t blocks = 0;
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
-  std::optional<PeerExchange> peers;            // of ranks, at its start
+  std::optional<SymmetricExchange> symmetric;            // of ranks, at its start
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }

@@ -2,7 +2,7 @@
 
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
-#include "verify/peers.hpp"
+#include "verify/symmetric.hpp"
 #include "verify/proofs.hpp"
 
 namespace zellige::plan {
@@ -67,7 +67,7 @@ void prove(kernel::Kernel& kernel, const tile::TilePrograms& program, const targ
   verify::verify_coverage(kernel, program);
   verify::verify_instructions(kernel, program, target);
   verify::verify_step_facts(kernel, program);
-  verify::verify_peers(kernel, program);
+  verify::verify_symmetric(kernel, program);
   if (registers) verify::verify_registers(kernel);
 }
 

@@ -155,22 +155,22 @@ void Communicator::give_up(const std::string& why) {
   fail("{}", why);
 }
 
-std::vector<std::string> Communicator::exchange(std::string_view text, std::size_t most) {
+std::vector<std::string> Communicator::exchange(std::string_view text, std::size_t max_bytes) {
   std::string mine(text);
-  mine.resize(most);  // with zeros, which end the text
-  const auto bytes = static_cast<std::int64_t>(most);
+  mine.resize(max_bytes);  // with zeros, which end the text
+  const auto bytes = static_cast<std::int64_t>(max_bytes);
   DeviceBytes from(bytes), to(bytes * ranks_);
   from.upload(mine.data(), bytes);
   const Stream stream;
-  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()), most,
+  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()), max_bytes,
                           nccl_type(graph::DType::int8), comm_, stream.handle()),
         "comparing the ranks");
   wait(stream, "the comparison of what ranks run");
-  std::string all(most * static_cast<std::size_t>(ranks_), ' ');
+  std::string all(max_bytes * static_cast<std::size_t>(ranks_), ' ');
   to.download(all.data(), bytes * ranks_);
   std::vector<std::string> texts;
   for (int r = 0; r < ranks_; ++r) {
-    const std::string of_rank = all.substr(static_cast<std::size_t>(r) * most, most);
+    const std::string of_rank = all.substr(static_cast<std::size_t>(r) * max_bytes, max_bytes);
     texts.push_back(of_rank.substr(0, of_rank.find('\0')));
   }
   return texts;

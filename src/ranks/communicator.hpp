@@ -58,8 +58,8 @@ class Communicator {
   int ranks() const { return ranks_; }
   /// Throws Error on every rank, with the fact's name and two ranks, unless the facts (name, value) are the same on all.
   void require_same(const std::vector<std::pair<std::string, std::string>>& facts);
-  /// Returns the texts of all ranks, by rank. All ranks must call it, with the same `most`: the bytes of the longest text.
-  std::vector<std::string> exchange(std::string_view mine, std::size_t most);
+  /// Returns the texts of all ranks, by rank. All ranks must call it, with the same `max_bytes`: the bytes of the longest text.
+  std::vector<std::string> exchange(std::string_view mine, std::size_t max_bytes);
   /// Enqueues a collective of flat_collectives() on a CUstream. Precondition: it is not the operator rank.
   void enqueue(const graph::KernelOp&, const RankBuffers&, void* stream);
   /// Waits for the stream. Throws Error if NCCL reports a failure or the work takes too long; the communicator is then

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ranks/symmetric_steps.hpp"
 #include "run/bound.hpp"
-#include "ranks/peer_steps.hpp"
 #include "toolchain/nvrtc.hpp"
 
 namespace zellige::ranks {
@@ -43,10 +43,10 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
     memory_.emplace(root(t), place.bytes).first->second.fill(0xff);
   };
   for (int t : p.graph.inputs) allocate(t);
-  prepare_peers();
+  prepare_symmetric();
   std::vector<const RankStep*> steps;
   for (const RankStep& step : p.steps) {
-    if (!step.by_peers || peers_)
+    if (!step.by_symmetric || symmetric_)
       steps.push_back(&step);
     else
       for (const RankStep& other : step.otherwise) steps.push_back(&other);
@@ -62,7 +62,7 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
         const emit::TensorPlace& place = m.tensors[t];
         if (place.role == emit::Role::intermediate)
           return workspace_.address() + static_cast<std::uint64_t>(place.offset);
-        if (step.by_peers && place.role == emit::Role::input) return peer_address(step, place.position);
+        if (step.by_symmetric && place.role == emit::Role::input) return symmetric_address(step, place.position);
         return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
       }));
     } else if (s.collective.kind == graph::OpKind::rank) {
@@ -78,43 +78,43 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBi
 }
 
 /// Allocates the windows, flags and states of all steps in which ranks exchange tiles, if the ranks have memory in common.
-void RankEngine::prepare_peers() {
+void RankEngine::prepare_symmetric() {
   std::int64_t bytes = 0;
   constexpr std::int64_t unit = 1024;
   for (const RankStep& step : program_.steps) {
-    if (!step.by_peers) continue;
-    const PeerBytes of = peer_bytes(step, ranks_.ranks());
+    if (!step.by_symmetric) continue;
+    const SymmetricBytes of = symmetric_bytes(step, ranks_.ranks());
     windows_[&step] = bytes;
     bytes += (2 * of.half + of.flags + unit - 1) / unit * unit;
   }
   if (windows_.empty()) return;
   try {
-    peers_ = std::make_unique<PeerMemory>(
+    symmetric_ = std::make_unique<SymmetricMemory>(
         RankExchange{ranks_.rank(), ranks_.ranks(),
-                     [this](std::string_view mine, std::size_t most) { return ranks_.exchange(mine, most); }},
+                     [this](std::string_view mine, std::size_t max_bytes) { return ranks_.exchange(mine, max_bytes); }},
         bytes);
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {  // the same on every rank
-    without_peers_ = e.what();
+    without_symmetric_ = e.what();
     return;
   }
   for (const auto& [step, at] : windows_) {
-    DeviceBytes& state = states_.try_emplace(step, peer_bytes(*step, ranks_.ranks()).state).first->second;
+    DeviceBytes& state = states_.try_emplace(step, symmetric_bytes(*step, ranks_.ranks()).state).first->second;
     const std::int32_t rank = ranks_.rank();
     state.fill(0), state.upload(&rank, sizeof rank);
   }
 }
 
 /// Returns the address of the input at `position` of a step in which ranks exchange tiles.
-std::uint64_t RankEngine::peer_address(const RankStep& step, int position) const {
-  const PeerInput is = peer_input(step, ranks_.ranks(), position);
+std::uint64_t RankEngine::symmetric_address(const RankStep& step, int position) const {
+  const SymmetricInput is = symmetric_input(step, ranks_.ranks(), position);
   const auto at = static_cast<std::uint64_t>(windows_.at(&step));
-  if (is.kind == PeerInput::window) return peers_->address(is.index) + at;
-  if (is.kind == PeerInput::own_window) return peers_->address(ranks_.rank()) + at;
-  if (is.kind == PeerInput::flags)
-    return peers_->address(is.index) + at + static_cast<std::uint64_t>(2 * peer_bytes(step, ranks_.ranks()).half);
-  if (is.kind == PeerInput::state) return states_.at(&step).address();
+  if (is.kind == SymmetricInput::window) return symmetric_->address(is.index) + at;
+  if (is.kind == SymmetricInput::own_window) return symmetric_->address(ranks_.rank()) + at;
+  if (is.kind == SymmetricInput::flags)
+    return symmetric_->address(is.index) + at + static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks_.ranks()).half);
+  if (is.kind == SymmetricInput::state) return states_.at(&step).address();
   return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
 }
 

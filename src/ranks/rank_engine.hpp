@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "ranks/communicator.hpp"
-#include "ranks/peer_memory.hpp"
+#include "ranks/symmetric_memory.hpp"
 #include "ranks/rank_program.hpp"
 
 namespace zellige::ranks {
@@ -37,24 +37,24 @@ class RankEngine {
   void run(void* stream) const;
   run::Bytes download(int tensor) const;
   /// Returns why collectives in which ranks exchange tiles are computed by NCCL; empty: they are not, or there are none.
-  const std::string& without_peers() const { return without_peers_; }
+  const std::string& without_symmetric() const { return without_symmetric_; }
   /// Returns whether kernels or collectives store the tensor of the graph, or it is an input.
   bool has(int tensor) const { return memory_.contains(root(tensor)); }
 
  private:
-  void prepare_peers();
-  std::uint64_t peer_address(const RankStep&, int position) const;
+  void prepare_symmetric();
+  std::uint64_t symmetric_address(const RankStep&, int position) const;
   int root(int tensor) const;  // the input whose memory it takes, or itself
   std::uint64_t address(int tensor) const { return memory_.at(root(tensor)).address(); }
 
   const RankProgram& program_;
   Communicator& ranks_;
-  std::map<int, run::DeviceBytes> memory_;                // by tensor of the graph
-  run::DeviceBytes workspace_;                            // of one step's kernels at a time
-  std::unique_ptr<PeerMemory> peers_;                // windows and flags of all steps in which ranks exchange tiles
+  std::map<int, run::DeviceBytes> memory_;           // by tensor of the graph
+  run::DeviceBytes workspace_;                       // of one step's kernels at a time
+  std::unique_ptr<SymmetricMemory> symmetric_;                // windows and flags of all steps in which ranks exchange tiles
   std::map<const RankStep*, std::int64_t> windows_;  // by such a step: where its window begins in a rank's part
   std::map<const RankStep*, run::DeviceBytes> states_;
-  std::string without_peers_;
+  std::string without_symmetric_;
   std::vector<KernelLauncher> steps_;
 };
 

@@ -6,11 +6,11 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
-#include "reference/evaluate.hpp"
-#include "ranks/emulated_peers.hpp"
-#include "ranks/peer_steps.hpp"
+#include "ranks/emulated_symmetric.hpp"
+#include "ranks/symmetric_steps.hpp"
 #include "ranks/rank_engine.hpp"
 #include "ranks/tails.hpp"
+#include "reference/evaluate.hpp"
 #include "run/timing.hpp"
 #include "system/elapsed.hpp"
 
@@ -18,8 +18,8 @@ namespace zellige::ranks {
 namespace {
 
 using graph::KernelGraph, graph::KernelOp, graph::OpKind;
-using run::Bytes, run::Collectives, run::Compiled, run::CompileOptions, run::EmulatedRun, run::pack, run::poisoned, run::run_emulated, run::Stream,
-    run::Timing, run::unpack;
+using run::Bytes, run::Collectives, run::Compiled, run::CompileOptions, run::EmulatedRun, run::pack, run::poisoned,
+    run::run_emulated, run::Stream, run::Timing, run::unpack;
 
 /// Returns elements [first, first + count) of an array along a dimension.
 reference::Array part(const reference::Array& x, std::int64_t dim, std::int64_t first, std::int64_t count) {
@@ -198,26 +198,26 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
       continue;
     }
     std::string why;
-    std::optional<RankStep> peers;
+    std::optional<RankStep> symmetric;
     TailCut cut;
-    if (wants_peers(how, target, p.graph, s)) {
+    if (wants_symmetric(how, target, p.graph, s)) {
       // What follows a collective that is the last before them may be taken along.
       if (i + 1 < all.size() && !all[i + 1].is_collective())
         cut = cut_tail(p.graph, all[i + 1], s.outputs[0], needed_after(p.graph, all, i + 1, s.outputs[0]));
-      if (!cut.tail.kernels.ops.empty()) peers = peer_step(p.graph, s, cut.tail, target, options, cache, why);
-      if (!peers) cut.tail = {}, peers = peer_step(p.graph, s, {}, target, options, cache, why);
+      if (!cut.tail.kernels.ops.empty()) symmetric = symmetric_step(p.graph, s, cut.tail, target, options, cache, why);
+      if (!symmetric) cut.tail = {}, symmetric = symmetric_step(p.graph, s, {}, target, options, cache, why);
     }
-    if (!peers) {
+    if (!symmetric) {
       p.steps.push_back({.segment = std::move(s)});
       continue;
     }
-    peers->otherwise.push_back({.segment = std::move(s)});
+    symmetric->otherwise.push_back({.segment = std::move(s)});
     if (!cut.tail.kernels.ops.empty()) {
-      peers->otherwise.push_back(kernels(std::move(cut.tail)));
+      symmetric->otherwise.push_back(kernels(std::move(cut.tail)));
       all[i + 1] = std::move(cut.rest);
       if (all[i + 1].kernels.ops.empty()) ++i;
     }
-    p.steps.push_back(*std::move(peers));
+    p.steps.push_back(*std::move(symmetric));
   }
   return p;
 }
@@ -315,8 +315,8 @@ RanksRun run_ranks_emulated(const RankProgram& p, const KernelGraph& over, const
                             const toolchain::Cache& cache, int workers) {
   Memories all(p.graph, over, inputs);
   for (const RankStep& step : p.steps) {
-    if (step.by_peers)
-      all.add(EmulatedPeers(step, p.graph.ranks, cache).run(all.bytes));
+    if (step.by_symmetric)
+      all.add(EmulatedSymmetric(step, p.graph.ranks, cache).run(all.bytes));
     else if (!step.program)
       collective_on_host(p.graph, step.segment.collective, all.bytes);
     else

@@ -18,8 +18,8 @@ struct RankStep {
   Segment segment;
   std::optional<emit::EmittedProgram> program;  // of the segment's kernels; nullopt: the segment is a collective
   std::vector<std::string> notes{};             // what was fused, what was not, and why
-  /// The program computes the segment's collective, and what follows it: ranks read each other's memory (peer_steps.hpp).
-  bool by_peers = false;
+  /// The program computes the segment's collective, and what follows it: ranks read each other's memory (symmetric_steps.hpp).
+  bool by_symmetric = false;
   std::vector<RankStep> otherwise{};  // the steps that do the same without memory in common
 };
 
@@ -33,7 +33,8 @@ struct RankProgram {
 /// Returns the program of a graph over ranks. Its graph is that of flat_collectives(): the given tensors keep their
 /// names, others come after them. Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const run::CompileOptions&,
-                               const std::optional<toolchain::Cache>& = std::nullopt, run::Collectives = run::Collectives::nccl);
+                               const std::optional<toolchain::Cache>& = std::nullopt,
+                               run::Collectives = run::Collectives::nccl);
 
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
 /// (docs/explanation/ranks.md).

@@ -84,19 +84,19 @@ void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cac
     options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
     program = compile_over_ranks(g, target::find(o.target), options, cache, o.collectives);
     r.plan_ms = program->plan_ms;
-    int collectives = 0, by_peers = 0;
+    int collectives = 0, by_symmetric = 0;
     for (const RankStep& step : program->steps) {
       if (!step.program) ++collectives;
-      if (step.by_peers) ++by_peers;
+      if (step.by_symmetric) ++by_symmetric;
       for (const emit::KernelLaunch& k :
            step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
         r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
     }
     r.notes.push_back(fmt::format("{} ranks, each with {} kernel{} and {} collective{}", g.ranks, r.kernels.size(),
                                   r.kernels.size() == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s"));
-    if (by_peers > 0)
-      r.notes.push_back(fmt::format("ranks exchange tiles in {} of the kernels, in place of {}", by_peers,
-                                    by_peers == 1 ? "a collective" : "collectives"));
+    if (by_symmetric > 0)
+      r.notes.push_back(fmt::format("ranks exchange tiles in {} of the kernels, in place of {}", by_symmetric,
+                                    by_symmetric == 1 ? "a collective" : "collectives"));
   }
   const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(run::standard_check(over));
   r.check = name(check);

@@ -7,11 +7,11 @@
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "ranks/over_ranks.hpp"
 
 namespace zellige::ranks {
 
-using graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpFamily, graph::OpKind,
-    graph::Shape;
+using graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::OpFamily, graph::OpKind, graph::Shape;
 
 namespace {
 

@@ -5,6 +5,6 @@
 namespace zellige::run {
 
 /// NCCL, or kernels that read the memory of other ranks, where there is one; or whichever takes less expected time.
-enum class Collectives : std::uint8_t { cheapest, nccl, peers };
+enum class Collectives : std::uint8_t { cheapest, nccl, symmetric };
 
 }  // namespace zellige::run

@@ -24,7 +24,7 @@ std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1
 struct StoredElements {
   explicit StoredElements(graph::DType dtype) : dtype(dtype), bits(graph::bits(dtype)) {}
   void put(std::byte* to, std::int64_t offset, double value) const {
-    const std::uint32_t x = graph::to_bits(dtype, value);
+    const std::uint64_t x = graph::to_bits(dtype, value);
     if (bits >= 8) {
       std::memcpy(to + offset * (bits / 8), &x, static_cast<std::size_t>(bits / 8));  // little-endian
       return;
@@ -34,11 +34,11 @@ struct StoredElements {
     byte = (byte & ~(std::byte((1 << bits) - 1) << shift)) | (std::byte(x) << shift);
   }
   double get(const std::byte* from, std::int64_t offset) const {
-    std::uint32_t x = 0;
+    std::uint64_t x = 0;
     if (bits >= 8)
       std::memcpy(&x, from + offset * (bits / 8), static_cast<std::size_t>(bits / 8));
     else
-      x = std::to_integer<std::uint32_t>(from[offset * bits / 8]) >> (offset * bits % 8) & ((1u << bits) - 1);
+      x = std::to_integer<std::uint64_t>(from[offset * bits / 8]) >> (offset * bits % 8) & ((1u << bits) - 1);
     return graph::from_bits(dtype, x);
   }
   graph::DType dtype;

@@ -4,7 +4,7 @@ namespace zellige::target {
 
 std::optional<Links> links(std::string_view target) {
   if (target != "sm_90a") return std::nullopt;
-  return Links{.bandwidth = 330, .peers = 5, .nccl = 11, .nccl_rate = 160};
+  return Links{.bandwidth = 330, .symmetric = 5, .nccl = 11, .nccl_rate = 160};
 }
 
 double nccl_us(const Links& l, std::int64_t bytes, int ranks) {
@@ -12,9 +12,9 @@ double nccl_us(const Links& l, std::int64_t bytes, int ranks) {
   return l.nccl + 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) * 1e-3 / l.nccl_rate;
 }
 
-double peers_us(const Links& l, std::int64_t bytes, int ranks) {
+double symmetric_us(const Links& l, std::int64_t bytes, int ranks) {
   // Each rank reads the parts of all others.
-  return l.peers + (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+  return l.symmetric + (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
 }
 
 }  // namespace zellige::target

@@ -9,11 +9,11 @@ namespace zellige::target {
 
 /// The numbers of NCCL were measured on two H200s with NV18 (18 NVLinks of each), in CUDA graphs, of the slowest rank.
 struct Links {
-  double bandwidth = 0;  // GB/s in one direction that kernels reach when they read another GPU's memory
-  double peers = 0;      // us from the end of a launch to that of the next, in which ranks exchange little
-  double nccl = 0;       // us of an all_reduce of few bytes by NCCL
-  double nccl_rate = 0;  // GB/s at which its time grows with the bytes
-  bool measured = false;  // `bandwidth` and `peers` were measured; otherwise they are assumed
+  double bandwidth = 0;   // GB/s in one direction that kernels reach when they read another GPU's memory
+  double symmetric = 0;       // us from the end of a launch to that of the next, in which ranks exchange little
+  double nccl = 0;        // us of an all_reduce of few bytes by NCCL
+  double nccl_rate = 0;   // GB/s at which its time grows with the bytes
+  bool measured = false;  // `bandwidth` and `symmetric` were measured; otherwise they are assumed
 };
 
 /// Returns the links of a target; nullopt if they are not known.
@@ -21,6 +21,6 @@ std::optional<Links> links(std::string_view target);
 
 /// Returns the expected us of an all_reduce of `bytes` bytes over `ranks` ranks, by NCCL and in one kernel.
 double nccl_us(const Links&, std::int64_t bytes, int ranks);
-double peers_us(const Links&, std::int64_t bytes, int ranks);
+double symmetric_us(const Links&, std::int64_t bytes, int ranks);
 
 }  // namespace zellige::target

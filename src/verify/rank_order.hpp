@@ -26,7 +26,7 @@ struct RankAct {
   bool ordered = true;  // set: releases; wait: acquires
 };
 
-/// Returns the acts of kernels in which ranks exchange tiles (block/peers.hpp), by rank.
+/// Returns the acts of kernels in which ranks exchange tiles (block/symmetric.hpp), by rank.
 std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches);
 
 /// Returns the first fault in some order of execution, as a sentence; "" if there is none.

@@ -184,7 +184,7 @@ TEST_F(Porting, JsonHasTheSame) {
   EXPECT_EQ(j["cutlass"]["version"], "4.2.1");
   EXPECT_EQ(j["includes"].size(), 4u);
   EXPECT_EQ(j["includes"][1]["is"], "missing");
-  EXPECT_EQ(j["names"][6]["what"], "cute::UMMA::make_instr_desc");
+  EXPECT_EQ(j["names"][6]["what"], "cute::UMMA::only_in_cutlass");
   EXPECT_EQ(j["names"][6]["is"], "cutlass");
   EXPECT_EQ(j["names"][7]["nearest"], "cute::make_layout");
 }

@@ -152,7 +152,7 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
   const Finished done = shell(with + "./user 1000 2000 3000 77");
   EXPECT_TRUE(done.output.starts_with("load\n")) << done.output;
   EXPECT_EQ(done.output.find("load\n", 1), std::string::npos) << "once a context: " << done.output;
-  const std::regex launch("lora_0_k0<<<64 1 1, \\d+ 1 1, \\d+, 0x77>>> attribute 6 1 first 0x2000\n");
+  const std::regex launch("lora_0_k0<<<128 1 1, \\d+ 1 1, \\d+, 0x77>>> attribute 6 1 first 0x2000\n");
   EXPECT_EQ(std::distance(std::sregex_iterator(done.output.begin(), done.output.end(), launch), {}), 2) << done.output;
 
   const std::string names = header.substr(header.find("input ") + 6), first = names.substr(0, names.find(','));

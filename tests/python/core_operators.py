@@ -237,12 +237,12 @@ def _left_of(target, arguments) -> dict:
     from zellige.torch.partition.supported import Supported, device_of, is_nothing
 
     function, tensors = _function(target, arguments)
-    made, said = [], report.Report()
+    made, outcome = [], report.Report()
 
     def compiled(module, _):
         if not made:
             compilation.rewritten(module)
-            supported = Supported(said, device_of(module.graph))
+            supported = Supported(outcome, device_of(module.graph))
             nodes = [n for n in module.graph.nodes if n.op == "call_function" and not is_nothing(n)]
             made.extend((n, supported(n)) for n in nodes)
             made.extend((n, True) for n in module.graph.nodes if n.op == "get_attr" and not nodes)
@@ -255,7 +255,7 @@ def _left_of(target, arguments) -> dict:
     torch._dynamo.reset()
     with torch.no_grad():
         torch.compile(function, backend=traced)(*tensors)
-    return said.left, made
+    return outcome.left, made
 
 
 def _is_check(n) -> bool:

@@ -29,7 +29,7 @@ struct Comm {
 };
 struct Exchange {
   Comm* comm = nullptr;
-  std::vector<std::pair<void*, std::size_t>> received;  // by peer
+  std::vector<std::pair<void*, std::size_t>> received;  // by symmetric
 } group;
 
 void barrier(const Comm& c) {

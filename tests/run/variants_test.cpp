@@ -21,6 +21,7 @@
 #include "predict/predict.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
+#include "variants/parts.hpp"
 
 namespace zellige::run {
 namespace {
@@ -303,6 +304,13 @@ TEST(Variants, HaveCostsAndCountersOfConstantPrograms) {
     }
     EXPECT_GE(same, 5) << g.name;
   }
+}
+
+TEST(Variants, EndAtTypicalValuesAndAtPowersBetweenThem) {
+  const graph::NamedSize rows{.name = "T", .max = 8192, .typical = {1, 512}};
+  EXPECT_EQ(variants::ends_of(rows, false), (std::vector<std::int64_t>{1, 512}));
+  EXPECT_EQ(variants::ends_of(rows, true), (std::vector<std::int64_t>{1, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096}));
+  EXPECT_EQ(variants::ends_of({.name = "T", .max = 100, .multiple = 12}, false), (std::vector<std::int64_t>{24}));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ struct Instruction {
   // synchronisation, which src/emulate implements, and for complex MMAs, which are composed of real ones.
   Body body = nullptr;
   MmaEnding ending = MmaEnding::none;
-  MmaKind mma_kind = MmaKind::plain;
+  MmaKind mma_kind = MmaKind::standard;
   Number scale = Number::none;            // the type of a matrix instruction's scales; none: it has none
   int scale_block = 0;                    // consecutive elements along K that have one scale
   bool sparse = false;                    // A is stored without half of its elements

@@ -53,7 +53,7 @@ struct InstructionRows {
   /// Appends the descriptor of matrix instruction `row`, with its CuTe name, PTX mnemonic and call.
   void add(MmaRow const& row) {
     Instruction i = instruction_of(row);
-    bool const narrow = row.kind != MmaKind::plain;
+    bool const narrow = row.kind != MmaKind::standard;
     i.name = keep(narrow ? std::string(narrow_mma_name(row).text) : mma_name(row));
     i.ptx = keep(narrow ? std::string(narrow_mma_ptx(row).text) : mma_ptx(row));
     if (i.issuers < 128 && *i.ptx) i.call = keep(std::string("mma<").append(i.name).append(">(d, a, b)"));

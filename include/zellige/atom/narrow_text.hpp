@@ -13,26 +13,26 @@ namespace zellige {
 
 namespace detail {
 /// Returns the name without blanks, the namespaces before the instruction, and the ending _t of number types.
-inline std::string plain_template_name(std::string_view name) {
-  std::string plain;
+inline std::string unscoped_name(std::string_view name) {
+  std::string bare;
   for (char c : name)
-    if (c != ' ') plain += c;
-  std::size_t const open = plain.find('<');
-  std::size_t const scope = plain.rfind("::", open);
-  if (open != plain.npos && scope != plain.npos) plain.erase(0, scope + 2);
+    if (c != ' ') bare += c;
+  std::size_t const open = bare.find('<');
+  std::size_t const scope = bare.rfind("::", open);
+  if (open != bare.npos && scope != bare.npos) bare.erase(0, scope + 2);
   auto remove = [&](std::string_view word) {
-    for (std::size_t at = 0; (at = plain.find(word, at)) != plain.npos;) plain.erase(at, word.size());
+    for (std::size_t at = 0; (at = bare.find(word, at)) != bare.npos;) bare.erase(at, word.size());
   };
   remove("cutlass::");
   remove("cute::");
-  for (std::size_t at = 0; (at = plain.find("_t", at)) != plain.npos;) {
-    char const next = at + 2 < plain.size() ? plain[at + 2] : '>';
+  for (std::size_t at = 0; (at = bare.find("_t", at)) != bare.npos;) {
+    char const next = at + 2 < bare.size() ? bare[at + 2] : '>';
     if (next == ',' || next == '>')
-      plain.erase(at, 2);
+      bare.erase(at, 2);
     else
       ++at;
   }
-  return plain;
+  return bare;
 }
 }  // namespace detail
 
@@ -41,9 +41,9 @@ inline std::string plain_template_name(std::string_view name) {
 inline MmaRow find_mma_template(std::string_view name) {
   MmaRow found;
   if (name.find('<') == name.npos) return found;
-  std::string const wanted = detail::plain_template_name(name);
+  std::string const wanted = detail::unscoped_name(name);
   each_narrow_row([&](MmaRow const& row) {
-    if (detail::plain_template_name(narrow_mma_name(row).text) == wanted) found = row;
+    if (detail::unscoped_name(narrow_mma_name(row).text) == wanted) found = row;
   });
   return found;
 }

@@ -65,7 +65,7 @@ constexpr Instruction instruction_of(MmaRow const& row) {
   i.ending = row.ending;
   i.mma_kind = row.kind;
   i.scale = row.scale, i.scale_block = row.scale_block, i.sparse = row.sparse;
-  bool const narrow = row.kind != MmaKind::plain;
+  bool const narrow = row.kind != MmaKind::standard;
   if (row.issuer != Issuer::thread && row.a != Number::c64) i.body = narrow ? reference::narrow_mma : reference::mma;
   i.only_of_its_architecture = group || narrow;
   return i;

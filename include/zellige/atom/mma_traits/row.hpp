@@ -25,7 +25,7 @@ enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
 
 /// The kind of an instruction on floats of 4, 6 and 8 bits, the qualifier .kind of the PTX ISA. In f8f6f4 and mxf8f6f4
 /// each element of A and B takes a byte, in mxf4nvf4 four bits. The last two multiply A and B by scales.
-enum class MmaKind : signed char { plain, f8f6f4, mxf8f6f4, mxf4nvf4 };
+enum class MmaKind : signed char { standard, f8f6f4, mxf8f6f4, mxf4nvf4 };
 
 /// Shape, number types and variant of one matrix instruction. Converts to false if there is no such instruction.
 struct MmaRow {
@@ -39,7 +39,7 @@ struct MmaRow {
   bool a_from_smem = false;  // wgmma: A is in shared memory, like B; false: in registers
   bool a_rows = true;        // quad pairs: a thread holds part of a row of A; false: of a column
   bool b_columns = true;     // quad pairs: a thread holds part of a column of B; false: of a row
-  MmaKind kind = MmaKind::plain;
+  MmaKind kind = MmaKind::standard;
   Number scale = Number::none;  // the type of the scales of A and B; none: they have no scales
   short scale_block = 0;        // consecutive elements along K that have one scale
   bool sparse = false;          // half of A's elements are stored: two of four, or two of four pairs if A has four bits

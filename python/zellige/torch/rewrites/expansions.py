@@ -32,7 +32,7 @@ SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten
 SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
 BLOCK = 64  # elements of a running sum that are summed under a triangle
 _MOST, _LONGEST = 1 << 24, 65536
-_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_DTYPES = {dtypes.torch_dtype(name) for name in dtypes.NAMES if name not in dtypes.PACKED}
 
 
 def _expanded(work, node, function, *operands) -> bool:
@@ -112,16 +112,16 @@ def extreme(work, node) -> bool:
     def found(x):
         rows = x.reshape(-1) if dim is None else x
         d = 0 if dim is None else dim % x.ndim
-        n, most = rows.shape[d], reduce(rows, [d], True)
-        hit = rows == most
+        n, maximum = rows.shape[d], reduce(rows, [d], True)
+        hit = rows == maximum
         hit = hit | (rows != rows) if rows.is_floating_point() else hit
         left = torch.arange(n - 1, -1, -1, dtype=torch.int32, device=x.device).reshape([n if e == d else 1 for e in range(rows.ndim)])
         # a selection by the numbers themselves, so that the parts of a row need no other constant
         place = (n - 1 - aten.amax(torch.where(hit, left, -1), [d], True)).to(torch.int64)
         if dim is None:
             return place.reshape([1] * x.ndim if keepdim else [])
-        place, most = (place, most) if keepdim else (place.squeeze(d), most.squeeze(d))
-        return (most, place) if both else place
+        place, maximum = (place, maximum) if keepdim else (place.squeeze(d), maximum.squeeze(d))
+        return (maximum, place) if both else place
 
     return _expanded(work, node, found, node.args[0])
 

@@ -1,4 +1,4 @@
-#include "ranks/peer_memory.hpp"
+#include "ranks/symmetric_memory.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,7 +17,7 @@
 namespace zellige::ranks {
 namespace {
 
-using run::check, run::Driver, run::driver;
+using run::check, run::device, run::Driver, run::driver;
 
 /// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc.
 struct MemoryLocation {
@@ -137,7 +137,7 @@ std::string name_of_host() {
 
 }  // namespace
 
-PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
+SymmetricMemory::SymmetricMemory(RankExchange ranks, std::int64_t bytes)
     : ranks_(std::move(ranks)),
       bytes_(static_cast<std::uint64_t>(bytes)),
       parts_(static_cast<std::size_t>(ranks_.ranks)) {
@@ -148,8 +148,8 @@ PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
     } catch (const Error& e) {
       why = e.what();
     }
-    constexpr std::size_t most = 240;
-    const std::vector<std::string> all = ranks_.exchange(why.substr(0, most), most);
+    constexpr std::size_t max_bytes = 240;
+    const std::vector<std::string> all = ranks_.exchange(why.substr(0, max_bytes), max_bytes);
     for (const std::string& of_rank : all)
       if (why.empty()) why = of_rank;
     if (why.empty()) return;
@@ -157,8 +157,8 @@ PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
     throw Error(why);
   };
   agree([&] {
-    if (const char* off = std::getenv("ZELLIGE_PEERS"); off && std::string_view(off) == "off")
-      fail("rank {}: ZELLIGE_PEERS is off", ranks_.rank);
+    if (const char* off = std::getenv("ZELLIGE_SYMMETRIC"); off && std::string_view(off) == "off")
+      fail("rank {}: ZELLIGE_SYMMETRIC is off", ranks_.rank);
     if (!virtual_memory().there()) fail("rank {}: this driver has no virtual memory", ranks_.rank);
   });
   const std::vector<std::string> hosts = ranks_.exchange(name_of_host().substr(0, 60), 60);
@@ -171,13 +171,13 @@ PeerMemory::PeerMemory(RankExchange ranks, std::int64_t bytes)
 }
 
 /// Allocates this rank's part, and sets it to 0.
-void PeerMemory::allocate() {
+void SymmetricMemory::allocate() {
   const VirtualMemory& v = virtual_memory();
   const AllocationProperties on = on_this_gpu();
   std::size_t unit = 0;
   check(v.granularity(&unit, &on, 0), "the granularity of memory");
   bytes_ = (std::max<std::uint64_t>(bytes_, 1) + unit - 1) / unit * unit;
-  PeerPart& mine = parts_[static_cast<std::size_t>(ranks_.rank)];
+  SymmetricPart& mine = parts_[static_cast<std::size_t>(ranks_.rank)];
   check(v.create(&mine.handle, bytes_, &on, 0), fmt::format("allocating {} bytes for all ranks", bytes_));
   map(mine);
   check(driver().memset8(mine.address, 0, bytes_), "filling device memory");
@@ -185,7 +185,7 @@ void PeerMemory::allocate() {
 }
 
 /// Maps a part for this rank's GPU.
-void PeerMemory::map(PeerPart& part) {
+void SymmetricMemory::map(SymmetricPart& part) {
   const VirtualMemory& v = virtual_memory();
   const MemoryAccess access{.location = on_this_gpu().location};
   check(v.reserve(&part.address, bytes_, 0, 0, 0), "addresses for memory of another rank");
@@ -195,7 +195,7 @@ void PeerMemory::map(PeerPart& part) {
 }
 
 /// Passes the own part to all other ranks, and maps theirs.
-void PeerMemory::exchange() {
+void SymmetricMemory::exchange() {
   const VirtualMemory& v = virtual_memory();
   const int rank = ranks_.rank;
   // The name of rank 0's process tells this job from others of the host.
@@ -218,7 +218,7 @@ void PeerMemory::exchange() {
   for (int i = 1; i < ranks_.ranks; ++i) {
     const auto [from, given] = receive_descriptor(socket.number, rank);
     const FileDescriptor theirs(given);
-    PeerPart& part = parts_.at(static_cast<std::size_t>(from));
+    SymmetricPart& part = parts_.at(static_cast<std::size_t>(from));
     check(v.of_descriptor(&part.handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(theirs.number)),
                           by_descriptor),
           fmt::format("memory of rank {}", from));
@@ -226,10 +226,10 @@ void PeerMemory::exchange() {
   }
 }
 
-void PeerMemory::release() noexcept {
+void SymmetricMemory::release() noexcept {
   const VirtualMemory& v = virtual_memory();
   if (!v.there()) return;
-  for (PeerPart& part : parts_) {
+  for (SymmetricPart& part : parts_) {
     if (part.mapped) v.unmap(part.address, bytes_);
     if (part.address) v.unreserve(part.address, bytes_);
     if (part.handle) v.release(part.handle);

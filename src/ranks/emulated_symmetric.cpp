@@ -1,4 +1,4 @@
-#include "ranks/emulated_peers.hpp"
+#include "ranks/emulated_symmetric.hpp"
 
 #include <cstring>
 
@@ -7,11 +7,11 @@
 
 namespace zellige::ranks {
 
-using run::Bytes, run::EmulatedRun;
+using run::Bytes, run::EmulatedLibrary, run::EmulatedRun, run::launch_config, run::parameter;
 
-EmulatedPeers::EmulatedPeers(const RankStep& step, int ranks, const toolchain::Cache& cache)
+EmulatedSymmetric::EmulatedSymmetric(const RankStep& step, int ranks, const toolchain::Cache& cache)
     : step_(step), cache_(cache), ranks_(ranks) {
-  const PeerBytes bytes = peer_bytes(step, ranks);
+  const SymmetricBytes bytes = symmetric_bytes(step, ranks);
   for (std::int32_t r = 0; r < ranks; ++r) {
     windows_.emplace_back(fmt::format("window of rank {}", r), static_cast<std::size_t>(2 * bytes.half));
     flags_.emplace_back(fmt::format("flags of rank {}", r), static_cast<std::size_t>(bytes.flags));
@@ -25,21 +25,21 @@ EmulatedPeers::EmulatedPeers(const RankStep& step, int ranks, const toolchain::C
 }
 
 /// Returns the memory of a tensor of the manifest on a rank.
-emulate::Buffer* EmulatedPeers::buffer(int rank, int tensor) {
+emulate::Buffer* EmulatedSymmetric::buffer(int rank, int tensor) {
   if (tensor < 0) return nullptr;
   const emit::TensorPlace& t = step_.program->manifest.tensors[tensor];
   const auto r = static_cast<std::size_t>(rank);
   if (t.role == emit::Role::input) {
-    const PeerInput is = peer_input(step_, ranks_, t.position);
-    if (is.kind == PeerInput::window) return &windows_[static_cast<std::size_t>(is.index)];
-    if (is.kind == PeerInput::own_window) return &windows_[r];
-    if (is.kind == PeerInput::flags) return &flags_[static_cast<std::size_t>(is.index)];
-    if (is.kind == PeerInput::state) return &states_[r];
+    const SymmetricInput is = symmetric_input(step_, ranks_, t.position);
+    if (is.kind == SymmetricInput::window) return &windows_[static_cast<std::size_t>(is.index)];
+    if (is.kind == SymmetricInput::own_window) return &windows_[r];
+    if (is.kind == SymmetricInput::flags) return &flags_[static_cast<std::size_t>(is.index)];
+    if (is.kind == SymmetricInput::state) return &states_[r];
   }
   return &others_[r].at(tensor);
 }
 
-EmulatedRun EmulatedPeers::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
+EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
   const emit::EmittedProgram& p = *step_.program;
   const emit::Manifest& m = p.manifest;
   EmulatedRun result{.library = toolchain::compile_for_emulator(p.source, m.name, cache_)};
@@ -50,9 +50,9 @@ EmulatedRun EmulatedPeers::run(std::vector<std::vector<Bytes>>& memory, unsigned
   for (int r = 0; r < ranks_; ++r)
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
       const emit::TensorPlace& place = m.tensors[t];
-      const PeerInput is = place.role == emit::Role::input ? peer_input(step_, ranks_, place.position)
-                                                           : PeerInput{PeerInput::operand, -1};
-      if (is.kind != PeerInput::operand && is.kind != PeerInput::published) continue;
+      const SymmetricInput is = place.role == emit::Role::input ? symmetric_input(step_, ranks_, place.position)
+                                                           : SymmetricInput{SymmetricInput::operand, -1};
+      if (is.kind != SymmetricInput::operand && is.kind != SymmetricInput::published) continue;
       emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
       if (is.index < 0) continue;  // an output or intermediate
       const Bytes& given = memory[r][step_.segment.inputs[is.index]];
@@ -60,7 +60,7 @@ EmulatedRun EmulatedPeers::run(std::vector<std::vector<Bytes>>& memory, unsigned
     }
   const std::vector<kernel::LaunchGroup> groups = kernel::launches(p.plan.kernels);
   for (std::size_t i = 0; i < m.kernels.size() && result.complete; ++i) {
-    const bool together = p.plan.kernels[groups[i].first].peers.has_value();
+    const bool together = p.plan.kernels[groups[i].first].symmetric.has_value();
     const emit::KernelLaunch& k = m.kernels[i];
     for (int first = 0; first < ranks_; first += together ? ranks_ : 1) {
       const auto launched = system::SteadyClock::now();

@@ -1,4 +1,4 @@
-#include "verify/peers.hpp"
+#include "verify/symmetric.hpp"
 
 #include <set>
 
@@ -9,16 +9,16 @@
 namespace zellige::verify {
 namespace {
 
-using kernel::Kernel, kernel::PeerExchange;
+using kernel::Kernel, kernel::SymmetricExchange;
 using tile::Node, tile::NodeKind;
 
-bool is_window(const PeerExchange& m, int tensor) { return std::ranges::find(m.windows, tensor) != m.windows.end(); }
+bool is_window(const SymmetricExchange& m, int tensor) { return std::ranges::find(m.windows, tensor) != m.windows.end(); }
 
 /// Returns the loads of windows.
 std::vector<int> window_loads(const Kernel& k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
-    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.peers, k.program.nodes[i].tensor)) all.push_back(i);
+    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.symmetric, k.program.nodes[i].tensor)) all.push_back(i);
   return all;
 }
 
@@ -28,14 +28,14 @@ std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
   if (k.cluster != 1 || k.blocks != 0 || k.agents.size() != 1 || k.program.same_launch)
     return "its blocks have several tiles, roles of warps, or programs, or are in clusters";
   if (k.programmatic) return "it may start before the kernel that makes what it publishes has ended";
-  if (k.peers->ranks() < 2 || k.peers->ranks() > k.threads)
-    return fmt::format("{} ranks; there are 2, and a thread for each", k.peers->ranks());
+  if (k.symmetric->ranks() < 2 || k.symmetric->ranks() > k.threads)
+    return fmt::format("{} ranks; there are 2, and a thread for each", k.symmetric->ranks());
   return "";
 }
 
 /// Returns why the tensors of an exchange do not fit together.
 std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
-  const PeerExchange& m = *k.peers;
+  const SymmetricExchange& m = *k.symmetric;
   const graph::KernelTensor& x = p.tensors[m.published];
   const std::int64_t ranks = m.ranks(), blocks = k.program.grid.count(), elements = graph::size(x.shape);
   const auto is = [&](int t, graph::DType dtype, const graph::Shape& shape) {
@@ -78,7 +78,7 @@ std::string refusal_of_tiles(const Kernel& k) {
     return fmt::format("load %{}: {} blocks read {} tiles of a window", loads[0], k.program.grid.count(),
                        first.view.tiles(k.program));
   for (const Node& n : k.program.nodes) {
-    const PeerExchange& m = *k.peers;
+    const SymmetricExchange& m = *k.symmetric;
     const bool of_exchange = n.tensor == m.published || n.tensor == m.window || n.tensor == m.state ||
                              std::ranges::find(m.flags, n.tensor) != m.flags.end();
     if (tile::accesses(n) && (of_exchange || (n.kind == NodeKind::store && is_window(m, n.tensor))))
@@ -98,7 +98,7 @@ std::int64_t half_window(const graph::KernelTensor& published) {
 
 int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   const Node& n = k.program.nodes[published_tile(k)];
-  const graph::KernelTensor& x = p.tensors[k.peers->published];
+  const graph::KernelTensor& x = p.tensors[k.symmetric->published];
   const int inner = n.view.rank() - 1;
   int vector = static_cast<int>(16 / graph::bytes_of(1, x.dtype));
   const auto divides = [&](std::int64_t v) {
@@ -110,16 +110,16 @@ int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   return vector;
 }
 
-std::string refusal_of_peers(const Kernel& k, const tile::TilePrograms& p) {
-  if (!k.peers) return "";
+std::string refusal_of_symmetric(const Kernel& k, const tile::TilePrograms& p) {
+  if (!k.symmetric) return "";
   for (const std::string& why : {refusal_of_launch(k, p), refusal_of_tensors(k, p), refusal_of_tiles(k)})
     if (!why.empty()) return why;
   // Launches use two halves in turn: what holds of four of them in a row holds of all.
-  return fault_in(acts_of_exchanges(std::min(k.peers->ranks(), 8), 4));
+  return fault_in(acts_of_exchanges(std::min(k.symmetric->ranks(), 8), 4));
 }
 
-void verify_peers(const Kernel& k, const tile::TilePrograms& p) {
-  if (const std::string why = refusal_of_peers(k, p); !why.empty()) reject(k, "exchange of ranks: {}", why);
+void verify_symmetric(const Kernel& k, const tile::TilePrograms& p) {
+  if (const std::string why = refusal_of_symmetric(k, p); !why.empty()) reject(k, "exchange of ranks: {}", why);
 }
 
 }  // namespace zellige::verify

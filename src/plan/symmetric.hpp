@@ -1,10 +1,10 @@
 // Lets ranks exchange tiles at the start of a kernel, so that it reads what they have published in each other's memory.
 //
 //   // inputs 0 and 1 of the program are the windows of two ranks
-//   Plan p = with_peers(scheduled(...), {.published = "x", .ranks = 2});
+//   Plan p = with_symmetric(scheduled(...), {.published = "x", .ranks = 2});
 //
-// The program gets inputs after its own, in the order of PeerInput: the tensor that is published, this rank's window, the
-// flags by rank, and the state (kernel::PeerExchange).
+// The program gets inputs after its own, in the order of SymmetricInput: the tensor that is published, this rank's window, the
+// flags by rank, and the state (kernel::SymmetricExchange).
 #pragma once
 #include "plan/plan.hpp"
 
@@ -17,6 +17,6 @@ struct Exchanged {
 };
 
 /// Returns the plan with an exchange in the one kernel that reads the windows. Throws Error, with the reason, if they cannot do so there.
-Plan with_peers(Plan, const Exchanged&);
+Plan with_symmetric(Plan, const Exchanged&);
 
 }  // namespace zellige::plan

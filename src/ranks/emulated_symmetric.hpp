@@ -1,20 +1,20 @@
 // Runs a step in which ranks exchange tiles on the emulator: the blocks with the same number of all ranks run together, each with the
 // memory of its rank, so that they wait for each other as on GPUs.
 //
-//   EmulatedPeers peers(step, graph, cache);
-//   peers.run(memory, /*schedule=*/7);   // one launch on every rank; the next one uses the other halves of the windows
+//   EmulatedSymmetric symmetric(step, graph, cache);
+//   symmetric.run(memory, /*schedule=*/7);   // one launch on every rank; the next one uses the other halves of the windows
 #pragma once
 #include <deque>
 #include <map>
 
-#include "ranks/peer_steps.hpp"
+#include "ranks/symmetric_steps.hpp"
 
 namespace zellige::ranks {
 
-class EmulatedPeers {
+class EmulatedSymmetric {
  public:
   /// The step and the cache must outlive the object. Throws as run_emulated() does.
-  EmulatedPeers(const RankStep&, int ranks, const toolchain::Cache&);
+  EmulatedSymmetric(const RankStep&, int ranks, const toolchain::Cache&);
   /// Launches the step's kernels once on all ranks. memory[r][t] has the bytes of tensor t of rank r. `schedule`: seed of a
   /// random order of ranks and threads; 0: a fixed one.
   run::EmulatedRun run(std::vector<std::vector<run::Bytes>>& memory, unsigned schedule = 0);

@@ -1,13 +1,13 @@
-// Emits the exchange of ranks at the start of a kernel, in the words of block/peers.hpp.
+// Emits the exchange of ranks at the start of a kernel, in the words of block/symmetric.hpp.
 #include "emit/kernel_text.hpp"
-#include "verify/peers.hpp"
+#include "verify/symmetric.hpp"
 
 namespace zellige::emit {
 
 /// Emits what the kernel's blocks do before all else, if ranks exchange tiles there. Requires that the block's coordinates have been emitted.
-void KernelText::exchange_with_peers() {
-  if (!plan_.peers) return;
-  const kernel::PeerExchange& m = *plan_.peers;
+void KernelText::exchange_with_symmetric() {
+  if (!plan_.symmetric) return;
+  const kernel::SymmetricExchange& m = *plan_.symmetric;
   const Node& n = block_.nodes[verify::published_tile(plan_)];
   const graph::KernelTensor& tensor = program_.tensors[m.published];
   const auto pointer = [&](int t) { return names_.pointer(program_.tensors[t].name); };
@@ -16,8 +16,8 @@ void KernelText::exchange_with_peers() {
   const graph::Dim3& grid = block_.grid;
   out_.line("// The block's part of {} goes to its rank's window; then it waits for those of the others.",
             printable(tensor.name));
-  out_.line("const int peer_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
-  out_.line("const PeerEpoch epoch = begin_exchange({}, peer_block);", pointer(m.state));
+  out_.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
+  out_.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block);", pointer(m.state));
   out_.line("const int half = epoch.half({});", verify::half_window(tensor));
   std::int64_t below = 1;  // chunks of the dimensions after this one
   Index at;
@@ -41,13 +41,13 @@ void KernelText::exchange_with_peers() {
             threads(), type_name(tensor.dtype), pointer(m.published), pointer(m.window), place);
   std::string flags;
   for (int t : m.flags) flags += ", " + pointer(t);
-  out_.line("synchronize_peers(epoch, tid, peer_block, {}, {}{});", grid.count(), pointer(m.state), flags);
+  out_.line("synchronize_symmetric(epoch, tid, symmetric_block, {}, {}{});", grid.count(), pointer(m.state), flags);
 }
 
 /// Returns the expression of the pointer to a tensor: in a window, to the half that the launch uses.
 std::string KernelText::base(int tensor) const {
   const std::string pointer = names_.pointer(program_.tensors[tensor].name);
-  return plan_.peers && std::ranges::find(plan_.peers->windows, tensor) != plan_.peers->windows.end()
+  return plan_.symmetric && std::ranges::find(plan_.symmetric->windows, tensor) != plan_.symmetric->windows.end()
              ? pointer + " + half"
              : pointer;
 }

@@ -1,15 +1,17 @@
 // Kernels in which ranks exchange tiles, on the emulator: all ranks together, launch after launch, in random orders.
 #include <gtest/gtest.h>
 
-#include "ranks.hpp"
 #include "graph/dtype.hpp"
 #include "ir/ir.hpp"
-#include "ranks/emulated_peers.hpp"
+#include "ranks.hpp"
+#include "ranks/emulated_symmetric.hpp"
+#include "ranks/run_ranks.hpp"
 #include "run/run.hpp"
 
 namespace zellige::ranks {
 namespace {
 
+using namespace run;
 using graph::Builder, graph::DType, graph::KernelGraph, graph::Shape;
 
 KernelGraph all_reduce_of(int ranks, const Shape& shape, DType dtype, bool sum = true) {
@@ -35,20 +37,20 @@ std::vector<std::vector<Bytes>> random_memory(test::Rng& rng, const KernelGraph&
 }
 
 /// Sums of random shapes have the bits of those on the host, on every rank, in each of several launches.
-TEST(Peers, HasTheBitsOfTheHostInEveryLaunch) {
+TEST(Symmetric, HasTheBitsOfTheHostInEveryLaunch) {
   test::Rng rng(6);
   const toolchain::Cache cache = toolchain::Cache::temporary();
   for (int i = 0; i < 16; ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::bf16, DType::f16, DType::f32}[static_cast<std::size_t>(i % 3)];
     const KernelGraph g = all_reduce_of(ranks, {rng.between(1, 9), rng.between(1, 700)}, dtype, i % 5 != 4);
-    const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache, Collectives::peers);
+    const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {}, cache, Collectives::symmetric);
     ASSERT_EQ(p.steps.size(), 1u);
-    ASSERT_TRUE(p.steps[0].by_peers);
-    EmulatedPeers peers(p.steps[0], ranks, cache);
+    ASSERT_TRUE(p.steps[0].by_symmetric);
+    EmulatedSymmetric symmetric(p.steps[0], ranks, cache);
     for (unsigned launch = 0; launch < 5; ++launch) {
       std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
-      const EmulatedRun ran = peers.run(memory, launch);
+      const EmulatedRun ran = symmetric.run(memory, launch);
       for (const auto& f : ran.findings) ADD_FAILURE() << f.message;
       ASSERT_TRUE(ran.complete);
       collective_on_host(p.graph, p.graph.ops[0], expected);
@@ -60,7 +62,7 @@ TEST(Peers, HasTheBitsOfTheHostInEveryLaunch) {
 }
 
 /// Random programs with kernels in which ranks exchange tiles: every rank's outputs are within the tolerance of the reference's.
-TEST(Peers, RandomProgramsComputeWhatTheReferenceDoes) {
+TEST(Symmetric, RandomProgramsComputeWhatTheReferenceDoes) {
   test::Rng rng(14);
   const toolchain::Cache cache = toolchain::Cache::temporary();
   int met = 0;
@@ -68,7 +70,8 @@ TEST(Peers, RandomProgramsComputeWhatTheReferenceDoes) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);
-    const RunResult r = run(g, {.compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
+    const RunResult r =
+        run_ranks(g, {.compile = {.fuse = true}, .workers = 1, .collectives = Collectives::symmetric}, cache);
     EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
     for (const std::string& note : r.notes) met += note.starts_with("ranks exchange tiles");
   }
@@ -76,7 +79,7 @@ TEST(Peers, RandomProgramsComputeWhatTheReferenceDoes) {
 }
 
 /// A residual and a norm are computed in the kernel in which ranks exchange tiles, and a product after them in another one.
-TEST(Peers, TailIsComputedInTheSameKernel) {
+TEST(Symmetric, TailIsComputedInTheSameKernel) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   for (const std::int64_t rows : {1, 5, 16}) {
     Builder b("g", 2);
@@ -85,26 +88,26 @@ TEST(Peers, TailIsComputedInTheSameKernel) {
     const auto r = all_reduce(x) + residual;
     b.output(r, "r"), b.output(matmul(rms_norm(r), w), "y");
     const KernelGraph g = b.build();
-    const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::peers);
+    const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::symmetric);
     ASSERT_EQ(p.steps.size(), 2u);
-    EXPECT_TRUE(p.steps[0].by_peers);
+    EXPECT_TRUE(p.steps[0].by_symmetric);
     EXPECT_EQ(p.steps[0].program->manifest.kernels.size(), 1u);
     EXPECT_EQ(p.steps[0].segment.outputs.size(), 2u);
     EXPECT_EQ(p.steps[0].otherwise.size(), 2u);
-    const RunResult ran =
-        run(g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::peers}, cache);
+    const RunResult ran = run_ranks(
+        g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::symmetric}, cache);
     EXPECT_EQ(name(ran.status), name(Status::correct)) << ran.reason;
   }
 }
 
 /// The plan as IR is the same after it is read, and one in which ranks cannot exchange tiles is refused.
-TEST(Peers, IsPrintedAndReadAsIr) {
+TEST(Symmetric, IsPrintedAndReadAsIr) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const RankProgram p =
-      compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
+      compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::symmetric);
   const emit::EmittedProgram& program = *p.steps.at(0).program;
   std::string text = ir::print(program);
-  EXPECT_NE(text.find("  peers publishes g_x in g_window windows "), std::string::npos) << text;
+  EXPECT_NE(text.find("  symmetric publishes g_x in g_window windows "), std::string::npos) << text;
   const emit::EmittedProgram again = ir::compile(text, "x.ir").program;
   EXPECT_EQ(ir::print(again), text);
   EXPECT_EQ(again.source, program.source);
@@ -132,10 +135,10 @@ RankStep with_fault(const RankStep& step, const std::string& text, const std::st
 /// Returns the first finding of some launches, each in another order; "the wrong bits" if a result is wrong; "" if all is well.
 std::string first_fault(const RankStep& step, const RankProgram& p, const toolchain::Cache& cache) {
   test::Rng rng(3);
-  EmulatedPeers peers(step, p.graph.ranks, cache);
+  EmulatedSymmetric symmetric(step, p.graph.ranks, cache);
   for (unsigned launch = 0; launch < 6; ++launch) {
     std::vector<std::vector<Bytes>> memory = random_memory(rng, p.graph), expected = memory;
-    const EmulatedRun ran = peers.run(memory, launch);
+    const EmulatedRun ran = symmetric.run(memory, launch);
     if (!ran.findings.empty()) return ran.findings[0].message;
     collective_on_host(p.graph, p.graph.ops[0], expected);
     for (int r = 0; r < p.graph.ranks; ++r)
@@ -144,15 +147,15 @@ std::string first_fault(const RankStep& step, const RankProgram& p, const toolch
   return "";
 }
 
-TEST(Peers, FaultsAreFound) {
+TEST(Symmetric, FaultsAreFound) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const RankProgram p =
-      compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::peers);
+      compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::symmetric);
   const RankStep& step = p.steps.at(0);
   EXPECT_EQ(first_fault(step, p, cache), "");
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"synchronize_peers(", "(void)sizeof("},                     // nobody waits
-      {"publish<", "if (peer_block != 0) publish<"},               // one block does not publish
+      {"synchronize_symmetric(", "(void)sizeof("},                     // nobody waits
+      {"publish<", "if (symmetric_block != 0) publish<"},               // one block does not publish
       {"epoch.half(", "(epoch.rank == 1 ? 0 : 1) * epoch.half("},  // a rank uses one half of its window alone
   };
   for (const auto& [text, by] : faults) EXPECT_NE(first_fault(with_fault(step, text, by), p, cache), "") << by;

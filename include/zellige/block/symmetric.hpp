@@ -1,9 +1,9 @@
 // Where the blocks of a kernel exchange tiles with those of the same number on the other ranks of a job: each copies a tile to its rank's
 // window, sets a flag on every rank, and waits for the flags that the others set. Then it may read their windows.
 //
-//   const PeerEpoch epoch = begin_exchange(state, block);
+//   const SymmetricEpoch epoch = begin_exchange(state, block);
 //   publish<8, 512, 128>(x, window + epoch.half(elements), tid, [=](int c) { return 8 * c; });
-//   synchronize_peers(epoch, tid, block, blocks, state, flags0, flags1);
+//   synchronize_symmetric(epoch, tid, block, blocks, state, flags0, flags1);
 //   ... load<8>(window0 + epoch.half(elements) + i), load<8>(window1 + epoch.half(elements) + i) ...
 //
 // The flags count launches, so nothing is reset between them. Launches use the two halves of a window in turn. A rank that
@@ -14,7 +14,7 @@
 namespace zellige {
 
 /// An exchange in progress: the number of this rank, and that of the launch, from 1 on.
-struct PeerEpoch {
+struct SymmetricEpoch {
   int rank, launch;
   /// Returns the offset in a window of the half that this launch uses. `elements`: of a half.
   ZELLIGE_CALL int half(int elements) const { return (launch & 1) * elements; }
@@ -47,7 +47,7 @@ ZELLIGE_CALL int read_flag(gmem<int> flag) {
 }
 
 /// Begins the exchange of block `block`. `state` has this rank's number, and by block the number of its last launch.
-ZELLIGE_CALL PeerEpoch begin_exchange(gmem<const int> state, int block) { return {state[0], state[1 + block] + 1}; }
+ZELLIGE_CALL SymmetricEpoch begin_exchange(gmem<const int> state, int block) { return {state[0], state[1 + block] + 1}; }
 
 /// Copies `Chunks` chunks of `Vector` elements with `Threads` threads. at(c) is the offset of chunk c, in both; below 0: there is
 /// no such chunk.
@@ -73,7 +73,7 @@ ZELLIGE_CALL void publish(gmem<const T> from, gmem<T> to, int tid, At at) {
 /// Ends the exchange: when it returns, the blocks with this number of all ranks have published. `flags`: of each rank, by rank
 /// and block who has come. All threads of the block call it.
 template <class... Flags>
-ZELLIGE_CALL void synchronize_peers(PeerEpoch epoch, int tid, int block, int blocks, gmem<int> state, Flags... flags) {
+ZELLIGE_CALL void synchronize_symmetric(SymmetricEpoch epoch, int tid, int block, int blocks, gmem<int> state, Flags... flags) {
   __syncthreads();
   int rank = 0;
   // A loop over an array would keep the pointers in local memory.

@@ -1,8 +1,8 @@
-#include "plan/peers.hpp"
+#include "plan/symmetric.hpp"
 
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
-#include "verify/peers.hpp"
+#include "verify/symmetric.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -35,8 +35,8 @@ kernel::Kernel& reader(Plan& plan, const std::vector<int>& tensors) {
 
 }  // namespace
 
-Plan with_peers(Plan plan, const Exchanged& exchanged) {
-  kernel::PeerExchange m;
+Plan with_symmetric(Plan plan, const Exchanged& exchanged) {
+  kernel::SymmetricExchange m;
   m.windows.assign(plan.program.inputs.begin(), plan.program.inputs.begin() + exchanged.ranks);
   kernel::Kernel& k = reader(plan, m.windows);
   const graph::KernelTensor window = plan.program.tensors[m.windows[0]];
@@ -46,12 +46,12 @@ Plan with_peers(Plan plan, const Exchanged& exchanged) {
   for (std::int64_t r = 0; r < ranks; ++r)
     m.flags.push_back(add_input(plan, fmt::format("flags_{}", r), graph::DType::int32, {ranks, blocks}));
   m.state = add_input(plan, "state", graph::DType::int32, {1 + blocks});
-  k.peers = std::move(m);
+  k.symmetric = std::move(m);
   // The kernel publishes what the one before it on the stream has made, so it waits for the end of that.
   k.programmatic = false;
   for (kernel::Agent& agent : k.agents)
     std::erase_if(agent.steps, [](const kernel::Step& s) { return kernel::as<kernel::GriddepWait>(s) != nullptr; });
-  if (const std::string why = verify::refusal_of_peers(k, plan.program); !why.empty())
+  if (const std::string why = verify::refusal_of_symmetric(k, plan.program); !why.empty())
     fail("{}: ranks cannot exchange tiles in kernel {}: {}", plan.program.name, k.name(), why);
   return plan;
 }

@@ -10,24 +10,25 @@
 #include <thread>
 
 #include "../random/rng.hpp"
-#include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "ranks/peer_memory.hpp"
-#include "ranks/peer_steps.hpp"
+#include "ranks/symmetric_memory.hpp"
+#include "ranks/symmetric_steps.hpp"
 #include "ranks/rank_engine.hpp"
+#include "../run/folder.hpp"
 #include "run/run.hpp"
 #include "system/files.hpp"
 
 namespace zellige::ranks {
 namespace {
 
+using namespace run;
 using graph::Builder, graph::DType;
 
 RankProgram all_reduce_of(int ranks, const graph::Shape& shape, const toolchain::Cache& cache) {
   Builder b("g", ranks);
   b.output(all_reduce(b.input("x", shape, DType::bf16)), "y");
-  return compile_over_ranks(b.build(), target::find("sm_90a"), {}, cache, Collectives::peers);
+  return compile_over_ranks(b.build(), target::find("sm_90a"), {}, cache, Collectives::symmetric);
 }
 
 /// Returns the input of a rank in a launch.
@@ -52,19 +53,19 @@ Bytes sum_of(const RankProgram& p, int launch) {
 struct OneRank {
   OneRank(const RankStep& step, int rank, int ranks, const toolchain::Cache& cache,
           const std::function<std::uint64_t(int)>& part, std::int64_t bytes)
-      : x(bytes), y(bytes), state(peer_bytes(step, ranks).state) {
+      : x(bytes), y(bytes), state(symmetric_bytes(step, ranks).state) {
     const std::int32_t number = rank;
     state.fill(0), state.upload(&number, sizeof number);
     const emit::Manifest& m = step.program->manifest;
     launch = kernels_on_gpu(cache)(*step.program, [&](std::size_t t) -> std::uint64_t {
       const emit::TensorPlace& place = m.tensors[t];
       if (place.role == emit::Role::output) return y.address();
-      const PeerInput is = peer_input(step, ranks, place.position);
-      if (is.kind == PeerInput::window) return part(is.index);
-      if (is.kind == PeerInput::own_window) return part(rank);
-      if (is.kind == PeerInput::flags)
-        return part(is.index) + static_cast<std::uint64_t>(2 * peer_bytes(step, ranks).half);
-      return is.kind == PeerInput::state ? state.address() : x.address();
+      const SymmetricInput is = symmetric_input(step, ranks, place.position);
+      if (is.kind == SymmetricInput::window) return part(is.index);
+      if (is.kind == SymmetricInput::own_window) return part(rank);
+      if (is.kind == SymmetricInput::flags)
+        return part(is.index) + static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks).half);
+      return is.kind == SymmetricInput::state ? state.address() : x.address();
     });
   }
   DeviceBytes x, y, state;
@@ -72,18 +73,18 @@ struct OneRank {
 };
 
 std::int64_t part_bytes(const RankStep& step, int ranks) {
-  const PeerBytes of = peer_bytes(step, ranks);
+  const SymmetricBytes of = symmetric_bytes(step, ranks);
   return 2 * of.half + of.flags;
 }
 
 /// Processes on one GPU: their kernels take turns, and each result has the bits of the host.
-TEST(PeersOnGpu, ProcessesPassMemoryToEachOther) {
+TEST(SymmetricOnGpu, ProcessesPassMemoryToEachOther) {
   if (const GpuFound found = find_gpu(); found.target.empty()) GTEST_SKIP() << found.why_not;
   const Folder folder;
   const toolchain::Cache cache = toolchain::Cache::temporary();
   constexpr int ranks = 2, launches = 40;
   const RankProgram p = all_reduce_of(ranks, {16, 1024}, cache);
-  ASSERT_TRUE(p.steps.at(0).by_peers);
+  ASSERT_TRUE(p.steps.at(0).by_symmetric);
   std::vector<pid_t> children;
   for (int rank = 0; rank < ranks; ++rank) {
     const pid_t child = fork();
@@ -106,10 +107,10 @@ TEST(PeersOnGpu, ProcessesPassMemoryToEachOther) {
     };
     int wrong = 0;
     try {
-      PeerMemory peers({rank, ranks, exchange}, part_bytes(p.steps[0], ranks));
+      SymmetricMemory symmetric({rank, ranks, exchange}, part_bytes(p.steps[0], ranks));
       const Bytes first = input_of(p, rank, 0);
       OneRank mine(
-          p.steps[0], rank, ranks, cache, [&](int r) { return peers.address(r); },
+          p.steps[0], rank, ranks, cache, [&](int r) { return symmetric.address(r); },
           static_cast<std::int64_t>(first.size()));
       Stream stream;
       exchange("", 1);
@@ -136,14 +137,14 @@ TEST(PeersOnGpu, ProcessesPassMemoryToEachOther) {
 }
 
 /// Streams of one process: the kernels of both ranks run at the same time. Prints how long a launch takes.
-TEST(PeersOnGpu, StreamsOfOneProcessExchangeTiles) {
+TEST(SymmetricOnGpu, StreamsOfOneProcessExchangeTiles) {
   if (const GpuFound found = find_gpu(); found.target.empty()) GTEST_SKIP() << found.why_not;
   const toolchain::Cache cache = toolchain::Cache::temporary();
   constexpr int ranks = 2;
   for (const std::int64_t rows : {1, 8, 32, 128, 512}) {
     const RankProgram p = all_reduce_of(ranks, {rows, 1024}, cache);
     const RankStep& step = p.steps.at(0);
-    ASSERT_TRUE(step.by_peers);
+    ASSERT_TRUE(step.by_symmetric);
     std::vector<DeviceBytes> parts;
     std::vector<OneRank> all;
     const auto bytes = static_cast<std::int64_t>(input_of(p, 0, 0).size());

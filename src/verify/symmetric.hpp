@@ -1,4 +1,4 @@
-// Proves the exchange of ranks at the start of a kernel (kernel::PeerExchange): that blocks read in the windows only what the
+// Proves the exchange of ranks at the start of a kernel (kernel::SymmetricExchange): that blocks read in the windows only what the
 // blocks of the same number have published, and that no two blocks publish the same element.
 #pragma once
 #include "kernel/kernel.hpp"
@@ -12,8 +12,8 @@ std::int64_t half_window(const graph::KernelTensor& published);
 /// Returns how many neighbours a thread publishes at a time: 16 bytes at most, and none beyond the tensor's end.
 int published_vector(const kernel::Kernel&, const tile::TilePrograms&);
 /// Returns why ranks cannot exchange tiles in this kernel as it says; empty: they can, or do not do so.
-std::string refusal_of_peers(const kernel::Kernel&, const tile::TilePrograms&);
-/// Throws Rejected if there is a refusal_of_peers().
-void verify_peers(const kernel::Kernel&, const tile::TilePrograms&);
+std::string refusal_of_symmetric(const kernel::Kernel&, const tile::TilePrograms&);
+/// Throws Rejected if there is a refusal_of_symmetric().
+void verify_symmetric(const kernel::Kernel&, const tile::TilePrograms&);
 
 }  // namespace zellige::verify
