@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "emit/kernel_text.hpp"
+#include "graph/dtype.hpp"
 #include "graph/reductions.hpp"
 
 namespace zellige::emit {

@@ -141,7 +141,8 @@ bool Cluster::land_one() {
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
-  for (auto& b : blocks_) any |= b->wake(Fiber::State::polling) | b->wake(Fiber::State::spinning);
+  for (auto& b : blocks_)
+    for (const Fiber::State state : {Fiber::State::polling, Fiber::State::spinning}) any |= b->wake(state);
   ++polled;
   return any;
 }

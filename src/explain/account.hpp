@@ -74,7 +74,7 @@ struct LaunchAccount {
   std::int64_t shared_bytes = 0;
   int registers = 0, cluster = 1;  // registers per thread, as planned
   int resident = 1, warps = 0;     // blocks per multiprocessor, and their warps
-  int max_warps = 64;             // that a multiprocessor has room for
+  int max_warps = 64;              // that a multiprocessor has room for
   double waves = 1, us = 0;
   double dram_bytes = 0, flops = 0;
   double limit_us = 0;  // of its bytes and matmuls at the GPU's peaks; 0: not known

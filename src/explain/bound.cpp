@@ -66,12 +66,12 @@ LaunchAccount of_launch(const cost::KernelCost& k, const target::Target& target)
   }
   const double begins = k.launch + k.first;
   const std::string_view verb = std::string_view(slowest->name).ends_with('s') ? "take" : "takes";
-  a.bound =
-      begins > k.*slowest->us
-          ? fmt::format("The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} limit, {:.1f} us: {}",
-                        begins, k.us, slowest->name, verb, k.*slowest->us, slowest->numbers(k, target))
-          : fmt::format("{} {} {:.1f} us of {:.1f}: {}", slowest->name, verb, k.*slowest->us, k.us,
-                        slowest->numbers(k, target));
+  a.bound = begins > k.*slowest->us
+                ? fmt::format(
+                      "The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} limit, {:.1f} us: {}",
+                      begins, k.us, slowest->name, verb, k.*slowest->us, slowest->numbers(k, target))
+                : fmt::format("{} {} {:.1f} us of {:.1f}: {}", slowest->name, verb, k.*slowest->us, k.us,
+                              slowest->numbers(k, target));
   a.bound[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(a.bound[0])));
   return a;
 }

@@ -120,7 +120,7 @@ std::string graph_svg(const GraphAccount& g) {
               " class=\"faint\"");
   }
   return svg_of(p.widest * width + 12, p.rows * height + 10,
-                 "The operators of the graph, each with its result's shape and bytes", edges + boxes);
+                "The operators of the graph, each with its result's shape and bytes", edges + boxes);
 }
 
 std::string timeline_svg(const Timeline& t) {
@@ -175,7 +175,7 @@ std::string memory_svg(const KernelAccount& k, std::int64_t bytes) {
       out += label(x(s.first) + 4, y + 12, fmt::format("{}, {}", s.id, bytes_text(static_cast<double>(s.bytes))));
   }
   return svg_of(static_cast<int>(width), static_cast<int>(height) + 6,
-                 "Bytes of shared memory, downwards, in use along the lines of the plan", out);
+                "Bytes of shared memory, downwards, in use along the lines of the plan", out);
 }
 
 std::string bank_svg(const SharedAccount& s) {
@@ -194,8 +194,7 @@ std::string bank_svg(const SharedAccount& s) {
           c * cell + cell / 2, r * cell + 15, bank);
     }
   return svg_of(columns * cell, rows * cell,
-                 fmt::format("{}: the first of the four banks of each 16 bytes, of the first {} rows", s.id, rows),
-                 out);
+                fmt::format("{}: the first of the four banks of each 16 bytes, of the first {} rows", s.id, rows), out);
 }
 
 }  // namespace zellige::explain

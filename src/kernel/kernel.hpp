@@ -167,7 +167,7 @@ struct Kernel {
   std::int64_t blocks = 0;
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
-  std::optional<SymmetricExchange> symmetric;            // of ranks, at its start
+  std::optional<SymmetricExchange> symmetric;   // of ranks, at its start
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }

@@ -2,8 +2,8 @@
 
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
-#include "verify/symmetric.hpp"
 #include "verify/proofs.hpp"
+#include "verify/symmetric.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -162,8 +162,8 @@ std::vector<std::string> Communicator::exchange(std::string_view text, std::size
   DeviceBytes from(bytes), to(bytes * ranks_);
   from.upload(mine.data(), bytes);
   const Stream stream;
-  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()), max_bytes,
-                          nccl_type(graph::DType::int8), comm_, stream.handle()),
+  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()),
+                          max_bytes, nccl_type(graph::DType::int8), comm_, stream.handle()),
         "comparing the ranks");
   wait(stream, "the comparison of what ranks run");
   std::string all(max_bytes * static_cast<std::size_t>(ranks_), ' ');

@@ -51,7 +51,7 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
       const emit::TensorPlace& place = m.tensors[t];
       const SymmetricInput is = place.role == emit::Role::input ? symmetric_input(step_, ranks_, place.position)
-                                                           : SymmetricInput{SymmetricInput::operand, -1};
+                                                                : SymmetricInput{SymmetricInput::operand, -1};
       if (is.kind != SymmetricInput::operand && is.kind != SymmetricInput::published) continue;
       emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
       if (is.index < 0) continue;  // an output or intermediate

@@ -113,7 +113,8 @@ std::uint64_t RankEngine::symmetric_address(const RankStep& step, int position) 
   if (is.kind == SymmetricInput::window) return symmetric_->address(is.index) + at;
   if (is.kind == SymmetricInput::own_window) return symmetric_->address(ranks_.rank()) + at;
   if (is.kind == SymmetricInput::flags)
-    return symmetric_->address(is.index) + at + static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks_.ranks()).half);
+    return symmetric_->address(is.index) + at +
+           static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks_.ranks()).half);
   if (is.kind == SymmetricInput::state) return states_.at(&step).address();
   return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
 }

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "ranks/communicator.hpp"
-#include "ranks/symmetric_memory.hpp"
 #include "ranks/rank_program.hpp"
+#include "ranks/symmetric_memory.hpp"
 
 namespace zellige::ranks {
 
@@ -51,7 +51,7 @@ class RankEngine {
   Communicator& ranks_;
   std::map<int, run::DeviceBytes> memory_;           // by tensor of the graph
   run::DeviceBytes workspace_;                       // of one step's kernels at a time
-  std::unique_ptr<SymmetricMemory> symmetric_;                // windows and flags of all steps in which ranks exchange tiles
+  std::unique_ptr<SymmetricMemory> symmetric_;       // windows and flags of all steps in which ranks exchange tiles
   std::map<const RankStep*, std::int64_t> windows_;  // by such a step: where its window begins in a rank's part
   std::map<const RankStep*, run::DeviceBytes> states_;
   std::string without_symmetric_;

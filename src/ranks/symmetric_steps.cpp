@@ -38,17 +38,19 @@ RankStep step_of(const graph::KernelGraph& g, const Segment& collective, const S
 
 }  // namespace
 
-bool wants_symmetric(run::Collectives how, const target::Target& target, const graph::KernelGraph& g, const Segment& s) {
+bool wants_symmetric(run::Collectives how, const target::Target& target, const graph::KernelGraph& g,
+                     const Segment& s) {
   if (how != Collectives::cheapest || s.inputs.empty()) return how == Collectives::symmetric;
   const std::optional<target::Links> links = target::links(target.name);
   const graph::KernelTensor& x = g.tensors[s.inputs[0]];
   const std::int64_t bytes = graph::bytes_of(graph::size(x.shape), x.dtype);
-  return links && links->measured && target::symmetric_us(*links, bytes, g.ranks) < target::nccl_us(*links, bytes, g.ranks);
+  return links && links->measured &&
+         target::symmetric_us(*links, bytes, g.ranks) < target::nccl_us(*links, bytes, g.ranks);
 }
 
 std::optional<RankStep> symmetric_step(const graph::KernelGraph& g, const Segment& s, const Segment& tail,
-                                  const target::Target& target, const CompileOptions& options,
-                                  const std::optional<toolchain::Cache>& cache, std::string& why) {
+                                       const target::Target& target, const CompileOptions& options,
+                                       const std::optional<toolchain::Cache>& cache, std::string& why) {
   const OpKind kind = s.collective.kind;
   if (g.ranks < 2 || (kind != OpKind::all_reduce && kind != OpKind::all_reduce_max)) return std::nullopt;
   try {

@@ -12,8 +12,9 @@ namespace zellige::ranks {
 
 /// Returns the step in which ranks exchange tiles for the collective of a segment and compute a tail after it (tails.hpp), which may have
 /// no operators; nullopt if there is no such kernel, with the reason in `why`. The caller sets RankStep::otherwise.
-std::optional<RankStep> symmetric_step(const graph::KernelGraph&, const Segment&, const Segment& tail, const target::Target&,
-                                  const run::CompileOptions&, const std::optional<toolchain::Cache>&, std::string& why);
+std::optional<RankStep> symmetric_step(const graph::KernelGraph&, const Segment&, const Segment& tail,
+                                       const target::Target&, const run::CompileOptions&,
+                                       const std::optional<toolchain::Cache>&, std::string& why);
 
 /// Returns whether `how`, or the expected times on the target's links, ask for such a step.
 bool wants_symmetric(run::Collectives how, const target::Target&, const graph::KernelGraph&, const Segment&);

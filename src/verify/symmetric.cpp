@@ -12,13 +12,16 @@ namespace {
 using kernel::Kernel, kernel::SymmetricExchange;
 using tile::Node, tile::NodeKind;
 
-bool is_window(const SymmetricExchange& m, int tensor) { return std::ranges::find(m.windows, tensor) != m.windows.end(); }
+bool is_window(const SymmetricExchange& m, int tensor) {
+  return std::ranges::find(m.windows, tensor) != m.windows.end();
+}
 
 /// Returns the loads of windows.
 std::vector<int> window_loads(const Kernel& k) {
   std::vector<int> all;
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
-    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.symmetric, k.program.nodes[i].tensor)) all.push_back(i);
+    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.symmetric, k.program.nodes[i].tensor))
+      all.push_back(i);
   return all;
 }
 

@@ -57,6 +57,8 @@ CALLS = {
     aten.logical_not.default: (B,),
     aten.bitwise_not.default: (B,),
     aten._adaptive_avg_pool2d.default: (IMAGE, [3, 3]),
+    aten.adaptive_avg_pool1d.default: (IMAGE[0], [3]),
+    aten.avg_pool1d.default: (IMAGE[0], [2], [2]),
     aten._adaptive_avg_pool3d.default: (VOLUME, [2, 2, 2]),
     aten._cdist_forward.default: (X, Y, 2.0, None),
     aten._embedding_bag.default: (X, _n(5) % 4, torch.tensor([0, 2])),
@@ -179,7 +181,7 @@ CALLS = {
 _POOLS, _DATA, _RANDOM = "PyTorch's pools read each element once per window; programs have no windows that overlap", "its size depends on data", "it draws random numbers"
 _SORTED = "programs have no sort; what reads its results is taken"
 REASONS = {
-    **dict.fromkeys((aten._adaptive_avg_pool3d.default, aten.avg_pool2d.default, aten.avg_pool3d.default, aten.max_pool2d_with_indices.default,
+    **dict.fromkeys((aten._adaptive_avg_pool3d.default, aten.avg_pool1d.default, aten.avg_pool2d.default, aten.avg_pool3d.default, aten.max_pool2d_with_indices.default,
                      aten.max_pool3d_with_indices.default), _POOLS),
     **dict.fromkeys((aten.rand.default, aten.randn.default, aten.randperm.default, aten.native_dropout.default), _RANDOM),
     **dict.fromkeys((aten._fft_c2r.default, aten._fft_r2c.default), "programs have no complex numbers and no Fourier transform"),
@@ -198,6 +200,8 @@ REASONS = {
 # Operators of training, of sizes, and of random numbers: why they are torch's, or nobody's.
 NOT_TRIED = {
     aten._local_scalar_dense.default: "makes a number of the host",
+    aten.resize_.default: "gives a tensor other memory, which AOT's graphs do not have",
+    aten.sym_is_contiguous.default: "is a number, which guards fix",
     **{getattr(aten, n).default: "belongs to training" for n in dir(aten) if n.endswith("_backward")},
     **{getattr(getattr(aten, n), o): "is a number, which guards fix" for n in ("sym_numel", "sym_size", "sym_storage_offset", "sym_stride") for o in ("default", "int")
        if hasattr(getattr(aten, n), o)},
@@ -206,7 +210,8 @@ NOT_TRIED = {
 
 def core() -> list:
     """ATen's core operators, in the order of their names."""
-    packets = [getattr(aten, n) for n in sorted(dir(aten))]
+    names = {n.removeprefix("aten::").partition(".")[0] for n in torch._C._dispatch_get_all_op_names() if n.startswith("aten::")}
+    packets = [getattr(aten, n, None) for n in sorted(names)]
     found = [getattr(p, o) for p in packets if isinstance(p, torch._ops.OpOverloadPacket) for o in p.overloads()]
     return [o for o in found if torch.Tag.core in o.tags]
 

@@ -43,6 +43,8 @@ def test_dtypes_are_the_librarys():
     assert tuple(_native.dtypes()) == dtypes.NAMES
     assert [(n, dtypes.itemsize(n)) for n in dtypes.NAMES if dtypes.is_integer(n)] == [("int8", 1), ("int32", 4), ("bool", 1), ("uint8", 1), ("int16", 2), ("int64", 8)]
     for name in dtypes.NAMES:
+        if name in dtypes.PACKED:
+            continue  # arrays have bytes of them
         try:
             found = dtypes.numpy_dtype(name)
         except zellige.Error as why:

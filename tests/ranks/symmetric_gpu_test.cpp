@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "../random/rng.hpp"
+#include "../run/folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "ranks/rank_engine.hpp"
 #include "ranks/symmetric_memory.hpp"
 #include "ranks/symmetric_steps.hpp"
-#include "ranks/rank_engine.hpp"
-#include "../run/folder.hpp"
 #include "run/run.hpp"
 #include "system/files.hpp"
 

@@ -103,8 +103,8 @@ TEST(Symmetric, TailIsComputedInTheSameKernel) {
 /// The plan as IR is the same after it is read, and one in which ranks cannot exchange tiles is refused.
 TEST(Symmetric, IsPrintedAndReadAsIr) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
-  const RankProgram p =
-      compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::symmetric);
+  const RankProgram p = compile_over_ranks(all_reduce_of(2, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache,
+                                           Collectives::symmetric);
   const emit::EmittedProgram& program = *p.steps.at(0).program;
   std::string text = ir::print(program);
   EXPECT_NE(text.find("  symmetric publishes g_x in g_window windows "), std::string::npos) << text;
@@ -149,13 +149,13 @@ std::string first_fault(const RankStep& step, const RankProgram& p, const toolch
 
 TEST(Symmetric, FaultsAreFound) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
-  const RankProgram p =
-      compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache, Collectives::symmetric);
+  const RankProgram p = compile_over_ranks(all_reduce_of(3, {4, 512}, DType::bf16), target::find("sm_80"), {}, cache,
+                                           Collectives::symmetric);
   const RankStep& step = p.steps.at(0);
   EXPECT_EQ(first_fault(step, p, cache), "");
   const std::vector<std::pair<std::string, std::string>> faults = {
-      {"synchronize_symmetric(", "(void)sizeof("},                     // nobody waits
-      {"publish<", "if (symmetric_block != 0) publish<"},               // one block does not publish
+      {"synchronize_symmetric(", "(void)sizeof("},                 // nobody waits
+      {"publish<", "if (symmetric_block != 0) publish<"},          // one block does not publish
       {"epoch.half(", "(epoch.rank == 1 ? 0 : 1) * epoch.half("},  // a rank uses one half of its window alone
   };
   for (const auto& [text, by] : faults) EXPECT_NE(first_fault(with_fault(step, text, by), p, cache), "") << by;

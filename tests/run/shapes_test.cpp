@@ -127,13 +127,14 @@ TEST(Shapes, LinesThatBeginAnywhere) {
   struct Case {
     std::int64_t batch, m, n, k;
     bool a_along_k, b_along_k;
-    int copies;
+    int copies;         // of operands
+    bool on_80 = true;  // on sm_80, too; otherwise reading them in place is expected to take less time there
   };
-  const Case cases[] = {{1, 65, 129, 487, true, true, 2},  {1, 33, 40, 555, true, false, 1},
-                        {1, 40, 67, 456, true, false, 1},  {1, 71, 75, 450, false, false, 2},
-                        {3, 17, 19, 453, true, true, 0},   {1, 5, 257, 515, false, true, 2},
-                        {1, 7, 9, 133, true, true, 0},     {1, 64, 64, 198, true, true, 0},
-                        {1, 130, 700, 454, true, true, 2}, {1, 200, 264, 456, true, false, 0}};
+  const Case cases[] = {
+      {1, 65, 129, 487, true, true, 2},  {1, 33, 40, 555, true, false, 1}, {1, 40, 67, 456, true, false, 1},
+      {1, 71, 75, 450, false, false, 2}, {3, 17, 19, 453, true, true, 0},  {1, 5, 257, 515, false, true, 2},
+      {1, 7, 9, 133, true, true, 0},     {1, 64, 64, 198, true, true, 0},  {1, 130, 700, 454, true, true, 2, false},
+      {1, 200, 264, 456, true, false, 0}};
   for (const Case& c : cases)
     for (const char* target : {"sm_80", "sm_90a"}) {
       const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool by_rows) {
@@ -147,9 +148,10 @@ TEST(Shapes, LinesThatBeginAnywhere) {
       b.output(matmul(A, B), "C");
       const emit::EmittedProgram p = test::transpile(
           b.build(), target::find(target), {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
+      const int copies = c.on_80 || target == std::string_view("sm_90a") ? c.copies : 0;
       const auto lines = [](const auto& t) { return t.name == "A_lines" || t.name == "B_lines"; };
-      EXPECT_EQ(std::ranges::count_if(p.manifest.tensors, lines), c.copies);
-      EXPECT_EQ(p.manifest.kernels.size(), c.copies > 0 ? 2U : 1U)  // one kernel makes all copies
+      EXPECT_EQ(std::ranges::count_if(p.manifest.tensors, lines), copies);
+      EXPECT_EQ(p.manifest.kernels.size(), copies > 0 ? 2U : 1U)  // one kernel makes all copies
           << c.m << "x" << c.n << "x" << c.k << " for " << target << " in batches of " << c.batch;
       if ((&c - cases + (target == std::string_view("sm_80"))) % test::every(2) == 0)
         expect_correct(b.build(), target, cache);  // by default for one of the two targets

@@ -47,7 +47,9 @@ ZELLIGE_CALL int read_flag(gmem<int> flag) {
 }
 
 /// Begins the exchange of block `block`. `state` has this rank's number, and by block the number of its last launch.
-ZELLIGE_CALL SymmetricEpoch begin_exchange(gmem<const int> state, int block) { return {state[0], state[1 + block] + 1}; }
+ZELLIGE_CALL SymmetricEpoch begin_exchange(gmem<const int> state, int block) {
+  return {state[0], state[1 + block] + 1};
+}
 
 /// Copies `Chunks` chunks of `Vector` elements with `Threads` threads. at(c) is the offset of chunk c, in both; below 0: there is
 /// no such chunk.
@@ -73,7 +75,8 @@ ZELLIGE_CALL void publish(gmem<const T> from, gmem<T> to, int tid, At at) {
 /// Ends the exchange: when it returns, the blocks with this number of all ranks have published. `flags`: of each rank, by rank
 /// and block who has come. All threads of the block call it.
 template <class... Flags>
-ZELLIGE_CALL void synchronize_symmetric(SymmetricEpoch epoch, int tid, int block, int blocks, gmem<int> state, Flags... flags) {
+ZELLIGE_CALL void synchronize_symmetric(SymmetricEpoch epoch, int tid, int block, int blocks, gmem<int> state,
+                                        Flags... flags) {
   __syncthreads();
   int rank = 0;
   // A loop over an array would keep the pointers in local memory.

@@ -24,9 +24,10 @@ from .rewrites.table import row, rows
 MOST_EMULATED = 2.0  # seconds of a call that the emulator may take where nobody has asked for it
 
 
-def rewritten(module, captured=False) -> tuple:
+def rewritten(module, captured=False, opened=False) -> tuple:
     """Applies the rewrites of the table to a traced graph, in place. `captured`: calls are to be replayed from CUDA
-    graphs. Returns (names of the nodes of constants, the cost that is saved)."""
+    graphs. `opened`: the graph has numbers for open sizes, which no rewrite may put into
+    constants. Returns (names of the nodes of constants, the cost that is saved)."""
     graph = module.graph
     schema.bind(graph)
     declared.correct(graph)
@@ -34,7 +35,8 @@ def rewritten(module, captured=False) -> tuple:
     apply(rows(Level.layout), work, 1)
     before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)
-    apply(rows(Level.expansion), work, 1)
+    if not opened:
+        apply(rows(Level.expansion), work, 1)
     apply(rows(Level.result), work, 1)
     return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
 
@@ -43,7 +45,7 @@ def opened(module, sizes, captured):
     """Rewrites a traced graph with open sizes: at several values of these, which become one graph again. Returns (its module, names of
     the nodes of constants, the cost that is saved). Raises Unfit if they cannot stay open."""
     twins = [symbols.numbered(module, sizes, point) for point in sizes.points[: symbols.POINTS]]
-    found = [rewritten(twin, captured) for twin in twins]
+    found = [rewritten(twin, captured, opened=True) for twin in twins]
     return open_graph.joined(twins, sizes), *found[0]
 
 

@@ -29,6 +29,8 @@ _OF_ANY_DTYPE = {"stack", "cat", "masked_fill", "unbind", "narrow", "repeat", "t
                  "detach", "_unsafe_view", "transpose", "t", "tril", "triu"}  # fmt: skip
 # these refuse indices that the operators of their decompositions accept, such as negative ones
 _BY_CHECKED_INDEX = (torch.ops.aten.index_copy, torch.ops.aten.index_add, torch.ops.aten.index_fill, torch.ops.aten.take)
+# of its decomposition AOT's graph has the indices as constants without numbers, where they are strided
+_WITHOUT_NUMBERS = (torch.ops.aten._unsafe_masked_index_put_accumulate,)
 _DTYPES = {dtypes.torch_dtype(n) for n in dtypes.NAMES if n not in dtypes.PACKED}
 # indexed by int64, which rewrites/numbers.py converts to int32
 _BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
@@ -140,7 +142,7 @@ def decompositions() -> dict:
 @functools.cache  # torch takes half a second to make its own table
 def _decompositions() -> dict:
     core = core_aten_decompositions()
-    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in declared.MADE and getattr(op, "overloadpacket", None) not in _BY_CHECKED_INDEX and (op not in operators.OPERATORS or (op in core and op not in _KEPT))}
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in declared.MADE and getattr(op, "overloadpacket", None) not in (*_BY_CHECKED_INDEX, *_WITHOUT_NUMBERS) and (op not in operators.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
     return {op: _unless_refused(op, f if op in operators.OPERATORS else _where_known(op, f, table, known)) for op, f in table.items()} | _IN_SOME_CASES | layers.DECOMPOSITIONS
 

@@ -141,13 +141,19 @@ def bound(graph_module) -> None:
             bool(env.create_symintnode(symbol, hint=hint) <= limit)
 
 
+def _ends(of: ValueRanges) -> tuple:
+    """Returns the least and the greatest value of a symbol, -2^31 and 2^31 at the utmost."""
+    end = 1 << 31
+    return int(of.lower) if of.lower > -end else -end, int(of.upper) if of.upper < end else end
+
+
 class Sizes:
     """The open sizes of a graph. hints: by symbol, its value in the call that torch compiles for. ranges: its least and greatest
     value. points: values of all symbols at which the graph is looked at."""
 
     def __init__(self, env, hints):
         self.env, self.hints = env, hints
-        self.ranges = {s: (int(env.var_to_range[s].lower), int(env.var_to_range[s].upper)) for s in hints}
+        self.ranges = {s: _ends(env.var_to_range[s]) for s in hints}
         self._bounds = {s: ValueRanges(*r) for s, r in self.ranges.items()}
         self.points = _points(env, hints, self.ranges, POINTS + 1)
         self._known, self._fit = {}, Fit(list(hints), self.points[:POINTS])

@@ -40,6 +40,8 @@ def _expanded(work, node, function, *operands) -> bool:
     values = [value_of(n) for n in operands]
     with values[0].fake_mode:
         made = make_fx(function, decomposition_table=decompositions())(*values).graph
+    if any(n.op == "get_attr" for n in made.nodes):  # a tensor that was made while tracing has no numbers
+        return False
     schema.bind(made)
     placeholders, copies = iter(operands), {}
     for n in made.nodes:
