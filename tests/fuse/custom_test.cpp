@@ -54,7 +54,7 @@ KernelGraph squares(const std::vector<graph::Shape>& shapes) {
   for (const graph::Shape& shape : shapes) {
     const std::string number = std::to_string(&shape - shapes.data());
     const TensorHandle x = b.input("X" + number, shape);
-    b.output(b.custom({.grid = {512}, .block = {256}},
+    b.output(b.custom({.grid = {128}, .block = {256}},
                       [&](BlockBuilder& t) { t.store(square(t.load(x, {.x = 0})), {.x = 0}); })
                  .at(0),
              "Y" + number);
