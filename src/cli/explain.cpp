@@ -56,7 +56,7 @@ explain::Account account_of(const std::string& file, const ExplainArguments& a) 
 }
 
 int explain(const ExplainArguments& a) {
-  run::Outputs outputs({a.file}, a.force);
+  run::Outputs outputs({a.file, a.against}, a.force);
   const explain::Account account = account_of(a.file, a);
   std::optional<explain::Account> against;
   if (!a.against.empty()) against = account_of(a.against, a);
@@ -66,7 +66,7 @@ int explain(const ExplainArguments& a) {
     return success;
   }
   say(stdout, "{}", a.json ? explain::to_json(account) : explain::text(account));
-  if (against && !a.json) say(stdout, "{}", explain::comparison(account, *against));
+  if (against) say(stdout, "{}", explain::comparison(account, *against));
   return success;
 }
 
@@ -81,7 +81,8 @@ void add_explain(CLI::App& app, int& status) {
   add_graph(command, a->file, a->index);
   command->add_option("-o,--output", a->output, "Write a page of HTML to this file, which needs no other")
       ->type_name(output_file);
-  command->add_option("--against", a->against, "Compare with the graph of this file")->type_name("FILE");
+  CLI::Option* against =
+      command->add_option("--against", a->against, "Compare with the graph of this file")->type_name("FILE");
   command->add_option("--alternatives", a->alternatives, "Plan this many other tilings for comparison")
       ->check(integer(0, 64))
       ->capture_default_str();
@@ -90,7 +91,7 @@ void add_explain(CLI::App& app, int& status) {
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
   add_size_ranges(command, a->sizes);
-  command->add_flag("--json", a->json, "Write everything as JSON in place of text or a page");
+  command->add_flag("--json", a->json, "Write everything as JSON in place of text or a page")->excludes(against);
   command->add_flag("--run", a->run, "Measure the program on this machine's GPU, too");
   command->add_flag("--force", a->force, force_help);
   command->callback([a, &status] { status = explain(*a); });

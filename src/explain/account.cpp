@@ -7,10 +7,13 @@
 #include "explain/bound.hpp"
 #include "explain/waits.hpp"
 #include "graph/infer.hpp"
+#include "ir/ids.hpp"
 #include "ir/ir.hpp"
+#include "ir/sections.hpp"
 #include "kernel/launches.hpp"
 #include "predict/predict.hpp"
 #include "retile/tiling.hpp"
+#include "strings/expression_reader.hpp"
 #include "tiling/choose_tilings.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -101,7 +104,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 /// Returns whether a line of a plan names an identifier.
 bool names(std::string_view line, std::string_view id) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto part = strings::continues_name;
   for (std::size_t at = line.find(id); at != std::string_view::npos; at = line.find(id, at + 1))
     if ((at == 0 || !part(line[at - 1])) && (at + id.size() == line.size() || !part(line[at + id.size()]))) return true;
   return false;
@@ -126,13 +129,10 @@ void add_reasons(const kernel::Kernel& k, std::vector<PlanLine>& plan) {
 
 KernelAccount of_kernel(const kernel::Kernel& k, const std::vector<std::string>& lines) {
   KernelAccount a{.name = k.name(), .notes = k.notes, .timeline = timeline(k)};
-  std::vector<std::string> ids;
-  for (const std::string& line : lines) {
-    a.plan.push_back({.text = line});
-    if (line.starts_with("  smem ")) ids.push_back(line.substr(7, line.find(' ', 7) - 7));
-  }
+  const std::vector<std::string> ids = ir::identifiers(ir::names_of(k.tensors), 's');
+  for (const std::string& line : lines) a.plan.push_back({.text = line});
   add_reasons(k, a.plan);
-  for (std::size_t t = 0; t < k.tensors.size() && t < ids.size(); ++t) {
+  for (std::size_t t = 0; t < k.tensors.size(); ++t) {
     const kernel::SmemTensor& x = k.tensors[t];
     SharedAccount s{.id = ids[t],
                     .name = x.name,

@@ -76,7 +76,7 @@ struct LaunchAccount {
   int resident = 1, warps = 0;     // blocks per multiprocessor, and their warps
   int max_warps = 64;              // that a multiprocessor has room for
   double waves = 1, us = 0;
-  double dram_bytes = 0, flops = 0;
+  double dram_bytes = 0;
   double limit_us = 0;  // of its bytes and matmuls at the GPU's peaks; 0: not known
   std::vector<ResourceAccount> resources;
   std::vector<KernelAccount> kernels;

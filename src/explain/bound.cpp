@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "explain/text.hpp"
+
 namespace zellige::explain {
 namespace {
 
@@ -15,18 +17,14 @@ struct Resource {
   std::string (*numbers)(const cost::KernelCost&, const target::Target&);
 };
 
-std::string megabytes(double bytes) {
-  return bytes < 1e5 ? fmt::format("{:.1f} KB", bytes / 1e3) : fmt::format("{:.1f} MB", bytes / 1e6);
-}
-
 const std::array<Resource, 6> resources{{
     {"DRAM", &cost::KernelCost::dram,
      [](const cost::KernelCost& k, const target::Target& t) {
-       return fmt::format("{} at {:.0f} GB/s", megabytes(k.dram_bytes), t.costs.dram);
+       return fmt::format("{} at {:.0f} GB/s", bytes_text(k.dram_bytes), t.costs.dram);
      }},
     {"L2", &cost::KernelCost::l2,
      [](const cost::KernelCost& k, const target::Target&) {
-       return fmt::format("{} leave it", megabytes(k.served_bytes));
+       return fmt::format("{} leave it", bytes_text(k.served_bytes));
      }},
     {"shared memory", &cost::KernelCost::shared,
      [](const cost::KernelCost& k, const target::Target&) {

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "strings/expression_reader.hpp"
+
 namespace zellige::explain {
 
 std::string escaped(std::string_view text) {
@@ -28,11 +30,10 @@ std::string escaped(std::string_view text) {
 }
 
 std::string linked(std::string_view code, const std::set<std::string>& ids, const std::string& prefix) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::string out;
   for (std::size_t i = 0; i < code.size();) {
     std::size_t end = i;
-    while (end < code.size() && part(code[end])) ++end;
+    while (end < code.size() && strings::continues_name(code[end])) ++end;
     if (end == i) {
       out += escaped(code.substr(i++, 1));
       continue;

@@ -45,6 +45,10 @@ TEST_F(Explain, RefusesWhatItCannotDo) {
   EXPECT_EQ(missing.status, 2);
   EXPECT_EQ(missing.output, "zellige: " + path("none.json") +
                                 ": expected a graph file that can be read, found: No such file or directory\n");
+  EXPECT_EQ(run({"explain", path("rows.json"), "--against", path("wide.json"), "--json"}).status, 2);
+  const auto over =
+      run({"explain", path("rows.json"), "--against", path("wide.json"), "-o", path("wide.json"), "--force"});
+  EXPECT_EQ(over.status, 2) << over.output;
   const auto same = run({"explain", path("rows.json"), "-o", path("rows.json"), "--force"});
   EXPECT_EQ(same.status, 2) << same.output;
   write_whole(
