@@ -24,18 +24,22 @@ struct TileCosts {
   }
 };
 
-/// Returns whether a node yields weights of 4 bits or casts of 8 bits, or functions of them.
-bool is_of_packed(const tile::TileProgram& p, int node) {
-  const tile::Node& n = p.nodes[node];
-  if (n.kind == tile::NodeKind::unpack) return true;
-  if (n.kind == tile::NodeKind::map && n.op == graph::OpKind::cast && graph::bits(p.nodes[n.in[0]].dtype) == 8)
-    return true;
-  return (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round) &&
-         std::ranges::any_of(n.in, [&](int in) { return is_of_packed(p, in); });
+/// Returns for each node whether it yields weights of 4 bits or casts of 8 bits, or functions of them.
+std::vector<bool> of_packed(const tile::TileProgram& p) {
+  std::vector<bool> packed;
+  for (const tile::Node& n : p.nodes) {
+    const bool cast = n.kind == tile::NodeKind::map && n.op == graph::OpKind::cast;
+    const bool passes = n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round;
+    packed.push_back(
+        n.kind == tile::NodeKind::unpack || (cast && graph::bits(p.nodes[n.in[0]].dtype) == 8) ||
+        (passes && std::ranges::any_of(n.in, [&](int in) { return in < std::ssize(packed) && packed[in]; })));
+  }
+  return packed;
 }
 
-/// Returns the costs of the tile of node `i`. Throws Error if the matmuls that read it leave no dimension.
-TileCosts costs_of(const tile::TilePrograms& whole, Selection& kernel, const tile::Sections& sections, int i) {
+/// Returns the costs of the tile of node `i`, which is `packed` or not (of_packed). Throws Error if the matmuls that read it leave no dimension.
+TileCosts costs_of(const tile::TilePrograms& whole, Selection& kernel, const tile::Sections& sections, bool packed,
+                   int i) {
   const tile::TileProgram& p = kernel.program;
   const graph::Shape& shape = p.nodes[i].shape;
   const double elements = static_cast<double>(graph::size(shape)) * static_cast<double>(p.grid.count()) *
@@ -44,7 +48,7 @@ TileCosts costs_of(const tile::TilePrograms& whole, Selection& kernel, const til
   // blocked layouts are contiguous along the last dimension.
   std::vector<double> each(shape.size(), elements / 16);
   each.back() = 0;
-  if (p.nodes[i].kind == tile::NodeKind::round && is_of_packed(p, i))  // across the bytes elements are read one by one
+  if (p.nodes[i].kind == tile::NodeKind::round && packed)  // across the bytes elements are read one by one
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) each[d] = lies_along(whole, p, i, d) ? 0 : elements;
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != tile::NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
@@ -113,16 +117,21 @@ int innermost(const tile::TilePrograms& program, const tile::Node& n) {
 }
 
 bool lies_along(const tile::TilePrograms& program, const tile::TileProgram& p, int node, int dim) {
-  const tile::Node& n = p.nodes[node];
-  const bool open = n.kind == tile::NodeKind::load && program.tensors[n.tensor].strides.empty();
-  if (n.kind == tile::NodeKind::load && !open) return innermost(program, n) == dim;
-  if (n.kind == tile::NodeKind::unpack) return lies_along(program, p, n.in[0], dim);
-  bool any = false, all = true;
-  if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round)
-    for (int in : n.in)
-      if (p.nodes[in].shape == n.shape && p.nodes[in].kind != tile::NodeKind::repeat)
-        any = true, all = all && lies_along(program, p, in, dim);
-  return any ? all : dim + 1 == static_cast<int>(n.shape.size());
+  std::map<int, bool> known;  // what several nodes read is asked once
+  const auto asked = [&](const auto& self, int i) -> bool {
+    const tile::Node& n = p.nodes[i];
+    const bool open = n.kind == tile::NodeKind::load && program.tensors[n.tensor].strides.empty();
+    if (n.kind == tile::NodeKind::load && !open) return innermost(program, n) == dim;
+    if (n.kind == tile::NodeKind::unpack) return self(self, n.in[0]);
+    if (const auto found = known.find(i); found != known.end()) return found->second;
+    bool any = false, all = true;
+    if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round)
+      for (int in : n.in)
+        if (p.nodes[in].shape == n.shape && p.nodes[in].kind != tile::NodeKind::repeat)
+          any = true, all = all && self(self, in);
+    return known[i] = any ? all : dim + 1 == std::ssize(n.shape);
+  };
+  return asked(asked, node);
 }
 
 graph::Strides padded_strides(const graph::Shape& shape, int inner, std::int64_t multiple) {
@@ -144,9 +153,10 @@ void resolve_layouts(tile::TilePrograms& program, std::vector<Selection>& kernel
   std::map<int, std::vector<TileCosts>> tiles;  // by tensor; -1: rounded operands
   for (Selection& kernel : kernels) {
     const tile::Sections sections(kernel.program);
+    const std::vector<bool> packed = of_packed(kernel.program);
     for (int i = 0; i < static_cast<int>(kernel.program.nodes.size()); ++i)
       if (const tile::Node& n = kernel.program.nodes[i]; tile::accesses(n) || n.kind == tile::NodeKind::round)
-        tiles[n.tensor].push_back(costs_of(program, kernel, sections, i));
+        tiles[n.tensor].push_back(costs_of(program, kernel, sections, packed[i], i));
   }
   for (const TileCosts& operand : tiles[-1]) operand.node->inner = operand.best(-1).first;
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {

@@ -152,8 +152,8 @@ std::string kind_of(const std::string& line, const std::vector<Word>& words, std
 /// Returns whether an edit that is accepted may emit another program that is right: the line says what is computed or where
 /// tensors lie, or decides only how fast, how early, or how much room.
 bool may_differ(const std::string& kind) {
-  static const std::set<std::string> lines{"value", "gmem",       "view",    "input",  "output",  "program", "kernel",
-                                           "smem",  "wait_group", "barrier", "arrive", "channel", "size"};
+  static const std::set<std::string> lines{"value", "gmem",       "view",   "input",   "output", "program", "kernel",
+                                           "smem",  "wait_group", "commit", "barrier", "arrive", "channel", "size"};
   return lines.contains(kind.substr(0, kind.find(' '))) || kind.find("| over |") != kind.npos;
 }
 
