@@ -36,6 +36,8 @@ class Supported:
         return self.known[node]
 
     def _try(self, node) -> None:
+        if getattr(node.target, "namespace", "") == "_c10d_functional":
+            raise Left("is a collective, which torch's process group does between the programs")
         if node.target not in operators.OPERATORS:
             raise Left("is not known")
         trace, arrays = Trace("node"), {}

@@ -1,0 +1,77 @@
+"""Models that are divided over processes: the collectives stay torch's, and what is between them becomes programs."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import torch.distributed as dist  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
+from torch.distributed.tensor import Shard  # noqa: E402
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module  # noqa: E402
+from zellige import torch_backend  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo")
+RANKS = 2
+
+
+class Block(nn.Module):
+    """The norm and the MLP of a layer, with its residual."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.RMSNorm(64), nn.Linear(64, 128, bias=False), nn.Linear(128, 64, bias=False)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.silu(self.up(self.norm(x))))
+
+
+TENSOR = {"up": ColwiseParallel(), "down": RowwiseParallel()}
+SEQUENCE = {
+    "norm": SequenceParallel(),
+    "up": ColwiseParallel(input_layouts=Shard(1)),
+    "down": RowwiseParallel(output_layouts=Shard(1), use_local_output=True),
+}
+
+
+def compared(rank, path):
+    """Compiles both models on one rank. Rank 0 writes what was left, and each model's largest error and largest value."""
+    dist.init_process_group("gloo", init_method=f"file://{path}/meeting", rank=rank, world_size=RANKS)
+    mesh, lines = init_device_mesh("cpu", (RANKS,)), []
+    for plan, divided in (TENSOR, False), (SEQUENCE, True):  # divided: each rank has its part of the rows
+        torch._dynamo.reset()
+        torch.manual_seed(7)
+        model, x = Block().half().eval(), torch.randn(1, 6, 64).half()
+        with torch.no_grad():
+            expected = model(x)
+            if divided:
+                x, expected = x.chunk(RANKS, 1)[rank], expected.chunk(RANKS, 1)[rank]
+            parallelize_module(model, mesh, plan)
+            found = torch.compile(model, backend="zellige")(x)
+        every = [torch.empty_like(found) for _ in range(RANKS)]
+        dist.all_gather(every, found)
+        alike = divided or all(torch.equal(y, found) for y in every)
+        right = ((found - expected).abs().max() / expected.abs().max()).item() < 0.01
+        report = torch_backend.reports[-1]
+        lines.append(f"{right} {alike} {len(report.parts)}")
+        lines += [f"{name}: {why}" for name, why in sorted(report.left.items())]
+    if rank == 0:
+        with open(f"{path}/lines", "w") as file:
+            file.write("\n".join(lines))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def test_what_is_between_collectives_becomes_programs(tmp_path):
+    torch.multiprocessing.spawn(compared, args=(str(tmp_path),), nprocs=RANKS)
+    collective = "is a collective, which torch's process group does between the programs"
+    lines = (tmp_path / "lines").read_text().splitlines()
+    heads = [line for line in lines if ": " not in line]
+    assert [h.split()[:2] for h in heads] == [["True", "True"]] * 2, lines
+    assert all(int(h.split()[2]) > 0 for h in heads), lines
+    assert {line.split(": ", 1)[0] for line in lines if collective in line} == {
+        "_c10d_functional.all_reduce.default",
+        "_c10d_functional.wait_tensor.default",
+        "_c10d_functional.all_gather_into_tensor.default",
+        "_c10d_functional.reduce_scatter_tensor.default",
+    }, lines
+    assert not [line for line in lines if ": " in line and collective not in line], lines
