@@ -37,7 +37,7 @@ extern "C" {
 
 /* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
  * its own or an earlier version. */
-#define ZELLIGE_API_VERSION 8
+#define ZELLIGE_API_VERSION 9
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -299,6 +299,9 @@ ZELLIGE_EXPORT int zellige_cost_worth(const zellige_cost* saved, const zellige_c
 ZELLIGE_EXPORT zellige_status zellige_operators(char** list);
 /* Lists the dtypes in JSON, with DLPack's type code: [{"name": "f16", "code": 2, "bits": 16}, ...]. Since version 8. */
 ZELLIGE_EXPORT zellige_status zellige_dtypes(char** list);
+/* Lists the targets in JSON: [{"name": "sm_90a", "compute_capability": 90, "tuned": true}, ...]. tuned: the constants of its
+ * expected times were measured on such a GPU. Members may be added. Since version 9. */
+ZELLIGE_EXPORT zellige_status zellige_targets(char** list);
 
 #ifdef __cplusplus
 }

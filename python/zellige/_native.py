@@ -138,12 +138,13 @@ _SIGNATURES = {
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
     "zellige_operators": (c_int, [_TEXTS]),
     "zellige_dtypes": (c_int, [_TEXTS]),
+    "zellige_targets": (c_int, [_TEXTS]),
     "zellige_cost_compare": (c_int, [c_int, _COST, _COST]),
     "zellige_cost_time": (c_double, [_COST]),
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 8
+_API_VERSION = 9
 # distance from a tuple's address to its objects' addresses in CPython; 0 elsewhere
 _TUPLES = tuple.__basicsize__ if sys.implementation.name == "cpython" else 0
 _library = None
@@ -471,6 +472,12 @@ def operators() -> dict:
 def dtypes() -> dict:
     """Returns the dtypes by name; each is a dict with DLPack's type code and the bits of an element."""
     return {row["name"]: row for row in json.loads(text_of(library().zellige_dtypes))}
+
+
+@functools.cache
+def targets() -> dict:
+    """Returns the targets by name; each is a dict with its compute capability, and whether it is tuned."""
+    return {row["name"]: row for row in json.loads(text_of(library().zellige_targets))}
 
 
 def gpu():

@@ -1,10 +1,12 @@
-// Implements zellige_operators and zellige_dtypes of the C API: what graphs consist of, as JSON.
+// Implements zellige_operators, zellige_dtypes and zellige_targets of the C API: what graphs consist of and what they are
+// compiled for, as JSON.
 #include <fmt/ranges.h>
 
 #include "api/arguments.hpp"
 #include "api/handles.hpp"
 #include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
+#include "target/target.hpp"
 
 using namespace zellige;
 using namespace zellige::api;
@@ -52,6 +54,16 @@ zellige_status zellige_dtypes(char** list) {
     for (const graph::DType dtype : graph::all_dtypes())
       rows.push_back(fmt::format(R"({{"name": "{}", "code": {}, "bits": {}}})", graph::name(dtype), dlpack_code(dtype),
                                  graph::bits(dtype)));
+    return fmt::format("[{}]", fmt::join(rows, ",\n "));
+  });
+}
+
+zellige_status zellige_targets(char** list) {
+  return give_text(list, "list", [] {
+    std::vector<std::string> rows;
+    for (const target::Target& t : target::all())
+      rows.push_back(fmt::format(R"({{"name": "{}", "compute_capability": {}, "tuned": {}}})", t.name,
+                                 t.compute_capability, t.costs.measured));
     return fmt::format("[{}]", fmt::join(rows, ",\n "));
   });
 }

@@ -10,6 +10,7 @@
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
 #include "target/instructions.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::candidate {
 namespace {
@@ -86,7 +87,7 @@ double floor_us(const graph::KernelGraph& g, const std::vector<int>& ops, const 
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;
     else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))
-      cycles += products / (warp->m * warp->n * warp->k) * warp->cycles / 4;
+      cycles += products / (warp->m * warp->n * warp->k) * target::cycles(*warp, target.costs) / 4;
     else
       cycles += products / 128;
   }

@@ -17,6 +17,7 @@
 #include "rewrite/lay_out.hpp"
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
+#include "target/pipe.hpp"
 #include "tiling/matmul_shapes.hpp"
 
 namespace zellige::candidate {
@@ -109,7 +110,7 @@ RoughCycles rough_cycles(const MatmulTile& t, const tiling::MatmulSize& size, co
   const Instruction *bulk = of_warpgroups(t, size, target), *warp = target::find_mma(target, type, type, "f32");
   constexpr int lanes = 128;  // of a multiprocessor, each of which multiplies once a cycle
   const double per_cycle = bulk   ? bulk->m * bulk->n * bulk->k / bulk->cycles * costs.sustained
-                           : warp ? 4 * warp->m * warp->n * warp->k / warp->cycles
+                           : warp ? 4 * warp->m * warp->n * warp->k / target::cycles(*warp, costs)
                                   : lanes;
   const double l2 = blocks * static_cast<double>(graph::bytes_of((t.m + t.n) * size.k, size.dtype)) /
                     (bulk ? costs.l2_bulk : costs.l2) * costs.clock;

@@ -14,6 +14,7 @@
 #include "selection/copies.hpp"
 #include "selection/matmul_cost.hpp"
 #include "selection/tile_schedule.hpp"
+#include "target/pipe.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::predict {
@@ -215,7 +216,7 @@ double sustained_fma(const CountedKernel& of, const cost::KernelCost& k) {
 double steps_of(const CountedKernel& of, const tile::Node& n, const kernel::MatmulChoice& m) {
   const std::int64_t steps = m.products() * tile::ceil_div(m.m, m.row->m) * tile::ceil_div(m.columns(), m.row->n) *
                              tile::ceil_div(m.k, m.row->k);
-  return static_cast<double>(steps * m.row->cycles) * iterations_of(of, n);
+  return static_cast<double>(steps) * target::cycles(*m.row, of.target.costs) * iterations_of(of, n);
 }
 
 /// Returns what a block executes: as predicted or, of a sketch, whose buffers are not swizzled, without bank conflicts.

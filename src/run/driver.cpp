@@ -61,6 +61,13 @@ Architecture parsed(std::string_view name) {
   return {std::atoi(digits.c_str()), exact};
 }
 
+/// Returns the name of the target with this compute capability; where there is none, the architecture's.
+std::string target_of(int compute_capability) {
+  for (const target::Target& t : target::all())
+    if (t.compute_capability == compute_capability) return std::string(t.name);
+  return fmt::format("sm_{}", compute_capability);
+}
+
 /// Returns true if launches are synchronous: with CUDA_LAUNCH_BLOCKING, a launch returns when the kernel has ended.
 bool launches_wait() {
   const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
@@ -145,9 +152,8 @@ void require_architecture(std::string_view architecture, const Device& d) {
   const bool runs =
       exact ? wants == d.compute_capability : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
   if (!runs)
-    fail("target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on emulator",
-         architecture, d.name, d.compute_capability,
-         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
+    fail("target {}: its code does not run on the {} here, which is sm_{}; choose --target {} or --on emulator",
+         architecture, d.name, d.compute_capability, target_of(d.compute_capability));
 }
 
 DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {

@@ -6,6 +6,7 @@
 
 #include "kernel/operand_loads.hpp"
 #include "selection/select.hpp"
+#include "target/pipe.hpp"
 #include "target/products.hpp"
 
 namespace zellige::selection {
@@ -62,7 +63,7 @@ double slots_of(const WarpWork& one, const Instruction& row) {
 double chain_of(const WarpWork& one, const kernel::MatmulChoice& c, double working, double warps,
                 const target::Costs& costs) {
   const double slots = slots_of(one, *c.row), share = working / warps;
-  return std::max(slots * (share + (1 - share) / costs.step), one.mma * c.row->cycles / costs.step);
+  return std::max(slots * (share + (1 - share) / costs.step), one.mma * target::cycles(*c.row, costs) / costs.step);
 }
 
 void add_accesses(cost::KernelCost& k, double words, double warps, int width) {
@@ -77,7 +78,8 @@ void add_matmul(cost::KernelCost& k, const kernel::MatmulChoice& c, const kernel
   const target::Costs& costs = target.costs;
   const WarpWork one = work_of_warp(c, w, use.a_in_registers);
   const double warps = w.count(), busiest = std::max<double>(cost::partitions, warps);
-  const double cycles = c.row->cycles * one.mma, sums = static_cast<double>(accumulator_registers(c, w));
+  const double cycles = target::cycles(*c.row, costs) * one.mma,
+               sums = static_cast<double>(accumulator_registers(c, w));
   double slots = slots_of_access * one.loads, chain = slots;  // of one warp and execution
   if (c.pipe() == target::Pipe::fma) {
     const double fmas = cycles / (costs.sustained_fma * costs.fma_share(warps));

@@ -80,6 +80,9 @@ struct Costs {
 
   // Of the device, or assumed of it.
   std::int64_t l2_bytes = 50 << 20;
+  // Cycles of a warp's matrix instruction as a multiple of its row's, which are of sm_80: 4 where the data sheet has a
+  // quarter of sm_80's products a cycle of a multiprocessor.
+  double matrix_cycles = 1;
   double shared_cycle = 128;                 // bytes per cycle of a multiprocessor's shared memory
   std::int64_t bytes_in_flight = 48 * 1024;  // of loads, per multiprocessor: hides a latency of about 700 ns
   int max_stages = 8;                        // most stages of a loop of cp.async

@@ -17,6 +17,8 @@
 #include <zellige/atom/instruction.hpp>
 #include <zellige/atom/swizzle_mode.hpp>
 
+#include "target/costs.hpp"
+
 namespace zellige::target {
 
 /// Returns the threads that issue an instruction together.
@@ -36,6 +38,11 @@ enum class Pipe : std::uint8_t {
 /// Returns the pipe of a matrix instruction, which its PTX mnemonic names; Pipe::none for nullptr.
 constexpr Pipe pipe(const Instruction* row) {
   return !row ? Pipe::none : std::string_view(row->ptx).starts_with("fma") ? Pipe::fma : Pipe::tensor;
+}
+
+/// Returns the cycles for which a matrix instruction occupies its pipe on a target.
+constexpr double cycles(const Instruction& row, const Costs& costs) {
+  return row.cycles * (pipe(&row) == Pipe::tensor && issuer(row) == Issuer::warp ? costs.matrix_cycles : 1);
 }
 
 /// The path by which an instruction accesses shared memory. Where the writer's is generic and the reader's is not, the

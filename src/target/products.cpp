@@ -1,5 +1,6 @@
 #include "target/products.hpp"
 
+#include <vector>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/mma_traits/names.hpp>
 #include <zellige/atom/mma_unpacked.hpp>
@@ -28,14 +29,14 @@ Instruction row(const char* name) {
   return r;
 }
 
-/// Returns the descriptor of Unpacked<T>, whose C++ name is `name`.
+/// Returns the descriptor of Unpacked<T>, whose C++ name is `name`, on one architecture.
 template <class T>
-Instruction unpacked_row(const char* name) {
+Instruction unpacked_row(const char* name, int compute_capability) {
   const Instruction* half = zellige::find_instruction(Unpacked<T>::Half::name);
   Instruction r = *zellige::find_instruction(Unpacked<T>::name);
   r.name = name, r.ptx = half->ptx, r.call = "";
-  r.compute_capability = 90, r.only_of_its_architecture = true;  // later ones may multiply 8-bit floats again
-  const int products = r.k / half->k;                            // each adds to the result of the one before
+  r.compute_capability = compute_capability, r.only_of_its_architecture = true;  // sm_120 multiplies 8-bit floats again
+  const int products = r.k / half->k;  // each adds to the result of the one before
   r.cycles = products * half->cycles;
   if (half->latency) r.latency = products * *half->latency;
   r.body = nullptr;
@@ -58,8 +59,14 @@ int thread_columns(const Instruction& r) { return r.c.layout.values[0].shape; }
 int thread_rows(const Instruction& r) { return r.c.layout.values[1].shape; }
 
 std::span<const Instruction> unpacked_products() {
-  static const Instruction rows[] = {unpacked_row<float_e4m3_t>("Unpacked<float_e4m3_t>"),
-                                     unpacked_row<float_e5m2_t>("Unpacked<float_e5m2_t>")};
+  static const std::vector<Instruction> rows = [] {
+    std::vector<Instruction> of_all;
+    for (const int compute_capability : {90, 100, 103}) {
+      of_all.push_back(unpacked_row<float_e4m3_t>("Unpacked<float_e4m3_t>", compute_capability));
+      of_all.push_back(unpacked_row<float_e5m2_t>("Unpacked<float_e5m2_t>", compute_capability));
+    }
+    return of_all;
+  }();
   return rows;
 }
 

@@ -8,8 +8,8 @@
 //   outer_products()[0]   // OuterProduct<4, 4, 4, 8>: 4 x 8 lanes with 4 x 4 accumulators each; m 16, n 32, k 4
 //
 // Unpacked products multiply 8-bit floats that are unpacked to halves in registers (atom/mma_unpacked.hpp). The tensor cores
-// of sm_90 multiply 8-bit floats by wgmma only. Its mma.sync of them is several instructions, which are slower than these. A
-// descriptor has the shape and the layouts of that mma.sync.
+// of sm_90 multiply 8-bit floats by wgmma only, those of sm_100 and sm_103 by tcgen05.mma. Their mma.sync of them is several
+// instructions, which are slower than these. A descriptor has the shape and the layouts of that mma.sync.
 //
 //   find_mma(target::find("sm_90a"), "e4m3", "e4m3", "f32")->name   // Unpacked<float_e4m3_t>; on sm_89 m16n8k32 itself
 #pragma once
@@ -27,7 +27,7 @@ std::span<const Instruction> outer_products();
 int thread_rows(const Instruction&);
 int thread_columns(const Instruction&);
 
-/// Returns the descriptors of all matmuls of unpacked 8-bit floats.
+/// Returns the descriptors of all matmuls of unpacked 8-bit floats, of each architecture that has them.
 std::span<const Instruction> unpacked_products();
 
 /// Returns how many matrix instructions a warp executes for one step of `row`: 2 for a row of unpacked_products(), else 1.

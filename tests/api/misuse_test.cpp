@@ -118,6 +118,7 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(message(zellige_layout_operations(nullptr)), "list" + no_place);
   EXPECT_EQ(message(zellige_operators(nullptr)), "list" + no_place);
   EXPECT_EQ(message(zellige_dtypes(nullptr)), "list" + no_place);
+  EXPECT_EQ(message(zellige_targets(nullptr)), "list" + no_place);
   EXPECT_EQ(message(zellige_layout_svg(nullptr, 16, &text)), "expression" + no_text);
   EXPECT_EQ(message(zellige_layout_svg("1:1", 16, nullptr)), "svg" + no_place);
   for (const auto& [at, name] : {std::pair{0, "before"}, {1, "after"}, {2, "whole"}}) {

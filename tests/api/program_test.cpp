@@ -161,7 +161,8 @@ TEST(Api, WhatCannotBeMadeIsOneSentence) {
   EXPECT_EQ(why([&] {
               Program(g, {ZELLIGE_ON_AUTO, "sm_7"});
             }),
-            "target sm_7: unknown; known targets are sm_80, sm_86, sm_87, sm_89, sm_90a; did you mean sm_87?");
+            "target sm_7: unknown; known targets are sm_80, sm_86, sm_87, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, "
+            "sm_121a; did you mean sm_87?");
   EXPECT_EQ(why([&] {
               Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {"Z"}});
             }),

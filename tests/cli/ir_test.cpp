@@ -182,7 +182,9 @@ TEST_F(Ir, AnEditedTileIsRefused) {
 
 TEST_F(Ir, TheFileNamesTheTarget) {
   edit("for sm_80", "for sm_81");
-  refused("1:25: sm_81: unknown; known words here are sm_80, sm_86, sm_87, sm_89, sm_90a; did you mean sm_80?");
+  refused(
+      "1:25: sm_81: unknown; known words here are sm_80, sm_86, sm_87, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, "
+      "sm_121a; did you mean sm_80?");
   expect({"run", gemm, "--ir", path("gemm.ir"), "--target", "sm_80"}, 2,
          "zellige: --target excludes --ir (zellige run --help shows the usage)\n");
 }

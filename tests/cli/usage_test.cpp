@@ -33,7 +33,8 @@ TEST_F(Command, WrongUseIsOneLineAndStatus2) {
          "zellige: --on: expected one of auto, gpu, emulator, reference, found fpga (zellige run --help "
          "shows the usage)\n");
   expect({"run", "x.json", "--on", "emulator", "--target", "sm_75"}, 2,
-         "zellige: target sm_75: unknown; known targets are sm_80, sm_86, sm_87, sm_89, sm_90a\n");
+         "zellige: target sm_75: unknown; known targets are sm_80, sm_86, sm_87, sm_89, sm_90a, sm_100a, sm_103a, "
+         "sm_120a, sm_121a\n");
   expect({"run", "x.json", "--on", "emulator", "--time"}, 2,
          "zellige: --time: needs a GPU; this runs on the emulator\n");
 }

@@ -268,6 +268,7 @@ class Sequence {
         keep_text([&](char** to) { return zellige_layout_operations(to); });
         keep_text([&](char** to) { return zellige_operators(to); });
         keep_text([&](char** to) { return zellige_dtypes(to); });
+        keep_text([&](char** to) { return zellige_targets(to); });
         return keep_text([&](char** to) {
           return zellige_layout_svg(text({"(4,8):(8,1)", "4:1", "0:0", ""}), number(16), to);
         });

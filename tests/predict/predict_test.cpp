@@ -1,7 +1,7 @@
 // Predicted counters are exact: predict() of every kernel against the emulator's counters.
 //
-// The examples, some of the planner's golden graphs and the first saved graph of each file, by default for one of the two targets in
-// rotation. ZELLIGE_ALL=1 takes both, ZELLIGE_PREDICT=all every graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
+// The examples, some of the planner's golden graphs and the first saved graph of each file, by default for one of the targets in
+// rotation. ZELLIGE_ALL=1 takes each, ZELLIGE_PREDICT=all every graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
 #include "predict/predict.hpp"
 
 #include <gtest/gtest.h>
@@ -35,10 +35,10 @@ namespace {
 
 using emulate::Counter;
 
-constexpr const char* targets[] = {"sm_80", "sm_90a"};
+constexpr const char* targets[] = {"sm_80", "sm_90a", "sm_100a", "sm_120a"};
 
 /// The targets for which a graph is compared.
-enum class For : std::uint8_t { both, one_in_rotation };
+enum class For : std::uint8_t { each, one_in_rotation };
 
 /// Counters do not depend on values: every input is 0.5 everywhere.
 std::vector<run::EmulatedKernel> counted(const emit::EmittedProgram& program, const toolchain::Cache& cache) {
@@ -90,7 +90,7 @@ std::string compare(const graph::KernelGraph& g, const std::vector<const char*>&
 }
 
 void expect_counted(const std::vector<json::Loaded>& graphs, For which) {
-  const bool both = which == For::both || test::all_cases() || std::getenv("ZELLIGE_PREDICT") ||
+  const bool each = which == For::each || test::all_cases() || std::getenv("ZELLIGE_PREDICT") ||
                     std::getenv("ZELLIGE_PREDICT_RANDOM");
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const toolchain::Cache cache = toolchain::Cache::standard();
@@ -99,7 +99,7 @@ void expect_counted(const std::vector<json::Loaded>& graphs, For which) {
       [&](int i) {
         try {
           const std::vector<const char*> all(std::begin(targets), std::end(targets));
-          return compare(graphs[i].graph, both ? all : std::vector{all[i % all.size()]}, cache);
+          return compare(graphs[i].graph, each ? all : std::vector{all[i % all.size()]}, cache);
         } catch (const Error& e) {
           return fmt::format("{}\n", e.what());
         }
@@ -180,7 +180,7 @@ TEST(Predict, WhatIsPlannedOfProductsOfFloat8IsWhatIsCounted) {
   for (const auto& [m, k, n] : {std::tuple{128, 256, 128}, {32, 68, 40}, {8, 512, 256}})
     graphs.push_back({.name = "float8", .graph = as_float8(m, k, n), .error = ""});
   for (json::Loaded& l : graphs) l.name = l.graph.name;
-  expect_counted(graphs, For::both);
+  expect_counted(graphs, For::each);
 }
 
 /// Attention of two tiles of queries, in which two heads share keys.
@@ -224,7 +224,7 @@ TEST(Predict, WhatIsPlannedOfTallTilesIsWhatIsCounted) {
   std::vector<json::Loaded> graphs;
   for (const graph::KernelGraph& g : {tall(128, 72, 128), tall(256, 152, 256), tall(192, 128, 128)})
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
-  expect_counted(graphs, For::both);
+  expect_counted(graphs, For::each);
 }
 
 // The last rank runs beyond the loop's 17 iterations; the boxes that it loads there are counted, too.
@@ -251,7 +251,7 @@ TEST(Predict, WhatIsPlannedOfAttentionsIsWhatIsCounted) {
     const graph::KernelGraph g = attention(dim, dim % 16 == 0 ? graph::DType::bf16 : graph::DType::f16);
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
   }
-  expect_counted(graphs, For::both);
+  expect_counted(graphs, For::each);
 }
 
 // Odd sizes, tiles that overhang, chains, slices, many stages: the graphs of the planner's goldens.
@@ -262,7 +262,7 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
     if (all || g.name == "ragged_matmul" || g.name == "batched_matmul" || g.name == "padded_operand" ||
         g.name == "outer_products" || g.name == "float_attention" || g.name.starts_with("hopper_"))
       graphs.push_back({g.name, g.graph(), ""});
-  expect_counted(graphs, For::both);
+  expect_counted(graphs, For::each);
 }
 
 // Short rows of odd lengths, most of them in registers, and in partial tiles.

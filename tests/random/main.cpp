@@ -127,7 +127,8 @@ std::optional<Arguments> parse(int count, char** words) {
   app.add_option("--count", a.count, "How many graphs")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", a.seed, "Of the first; the next has the next")->capture_default_str();
   app.add_option("--jobs", a.jobs, "Graphs at a time")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--target", target, "A target's name, or both: sm_80 and sm_90a")->capture_default_str();
+  app.add_option("--target", target, "A target's name; both: sm_80 and sm_90a; blackwell: sm_100a and sm_120a")
+      ->capture_default_str();
   auto* kinds = app.add_option_group("kind", "What is drawn")->require_option(0, 1);
   for (std::size_t k = 0; k < std::size(kind_options); ++k)
     kinds->add_flag_callback(
@@ -152,6 +153,8 @@ std::optional<Arguments> parse(int count, char** words) {
   if (print) a.print = true, a.seed = *print;
   if (target == "both")
     a.targets = {"sm_80", "sm_90a"};
+  else if (target == "blackwell")
+    a.targets = {"sm_100a", "sm_120a"};
   else
     a.targets = {std::string(target::find(target).name)};
   return a;

@@ -1,5 +1,5 @@
 // The verifier rejects no plan of the planner: over the examples, the saved graphs and random graphs, for
-// both targets, fused and unfused.
+// an architecture of each kind, fused and unfused.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,10 +16,13 @@
 namespace zellige {
 namespace {
 
+constexpr const char* targets[] = {"sm_80", "sm_90a", "sm_100a", "sm_120a"};
+
 /// The results for the plans of some graphs: the verifier's messages, and the number of graphs refused
 /// otherwise.
 struct Tally {
-  int graphs = 0, plans = 0;
+  std::size_t graphs = 0;
+  int plans = 0;
   std::vector<std::string> refused;
   kernel::Rejections rejected;
 
@@ -35,13 +38,13 @@ struct Tally {
       refused.emplace_back(e.what());
     }
   }
-  /// For both targets, fused and unfused; without ZELLIGE_ALL fused for one and unfused for the other, in rotation.
+  /// For all targets, fused and unfused; without ZELLIGE_ALL fused for one and unfused for the next, in rotation.
   void all_ways(const graph::KernelGraph& g) {
-    const bool all = test::all_cases(), first = graphs++ % 2;
-    for (const bool sm_80 : {true, false})
+    const std::size_t first = graphs++;
+    for (std::size_t i = 0; i < std::size(targets); ++i)
       for (const bool fuse : {false, true})
-        if (all || (sm_80 == fuse) == first)
-          plan(g, target::find(sm_80 ? "sm_80" : "sm_90a"), fuse, fuse ? "" : "given");
+        if (test::all_cases() || i == (first + !fuse) % std::size(targets))
+          plan(g, target::find(targets[i]), fuse, fuse ? "" : "given");
   }
   std::string told() const {
     std::string text;
@@ -120,7 +123,7 @@ TEST(NoRejection, OfARandomGraph) {
     const graph::KernelGraph g = unfused      ? random_graphs::random_unfused(seed)
                                  : i % 4 == 1 ? random_graphs::random_graph(seed)
                                               : random_graphs::random_product(seed);
-    const target::Target& target = target::find(i / 4 % 2 == 0 ? "sm_90a" : "sm_80");
+    const target::Target& target = target::find(targets[static_cast<std::size_t>(i) / 4 % std::size(targets)]);
     t.plan(g, target, unfused || i % 4 == 3, unfused ? "" : "given");
   }
   EXPECT_TRUE(t.rejected.empty()) << t.told();

@@ -1,7 +1,9 @@
 // A regression test for refactorings: sources, estimated times, counters, shared memory and the work of
-// planning for the saved graphs and the examples, on both targets, equal those in tests/replay/golden.
+// planning for the saved graphs and the examples, on sm_80 and sm_90a, and fused on two of Blackwell, equal those in
+// tests/replay/golden.
 //
-// By default every tenth of the saved graphs and every fifth of examples/parts; ZELLIGE_ALL=1 takes all, some five minutes of one core.
+// By default every tenth of the saved graphs and every fifth of examples/parts, of Blackwell far fewer; ZELLIGE_ALL=1 takes all,
+// some ten minutes of one core.
 // ZELLIGE_REPLAY=NAME takes the records whose keys begin so. ZELLIGE_UPDATE_GOLDENS=1 writes all, or those of that name.
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -35,6 +37,8 @@ struct Set {
   std::size_t step = 1;
   std::vector<Way> ways{Way::automatic};
   Counters counters = Counters::listed;
+  std::vector<const char*> targets{"sm_80", "sm_90a"};
+  std::size_t files_step = 1;  // of the folder's files, too
 };
 
 /// The records of this many graphs are one file, so that a person can read it.
@@ -52,7 +56,7 @@ struct Case {
 std::vector<Case> cases_of(const std::vector<json::Loaded>& graphs, const Set& set) {
   std::vector<Case> cases;
   for (std::size_t i = 0; i < graphs.size(); ++i)
-    for (const char* target : {"sm_80", "sm_90a"})
+    for (const char* target : set.targets)
       for (const Way way : set.ways)
         cases.push_back({i / graphs_of_a_file, &graphs[i], &target::find(target), way, i % set.step == 0});
   return cases;
@@ -88,7 +92,7 @@ void record_each(const std::vector<Case>& cases, Counters counters,
       });
 }
 
-void replay(const fs::path& file, const Set& set) {
+void replay(const fs::path& file, const Set& set, bool file_by_default) {
   const std::vector<json::Loaded> graphs = json::load_each(file.string());
   ASSERT_FALSE(graphs.empty()) << file;
   for (const json::Loaded& l : graphs) ASSERT_EQ(l.error, "") << l.name;
@@ -99,7 +103,7 @@ void replay(const fs::path& file, const Set& set) {
   std::vector<std::vector<std::string>> keys(files);
   for (const Case& c : cases_of(graphs, set)) {
     keys[c.file].push_back(c.key());
-    if (only ? c.key().starts_with(only) : all || c.by_default) taken.push_back(c);
+    if (only ? c.key().starts_with(only) : all || (file_by_default && c.by_default)) taken.push_back(c);
   }
   std::vector<Golden> goldens;
   for (std::size_t i = 0; i < files; ++i)
@@ -124,7 +128,7 @@ void replay(const Set& set) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::ranges::sort(files);
   ASSERT_FALSE(files.empty()) << set.folder;
-  for (const fs::path& file : files) replay(file, set);
+  for (std::size_t i = 0; i < files.size(); ++i) replay(files[i], set, i % set.files_step == 0);
 }
 
 TEST(Replay, SavedGraphsBecomeWhatTheyWere) {
@@ -145,6 +149,25 @@ TEST(Replay, ExamplesBecomeWhatTheyWere) {
   replay({.name = "examples", .folder = examples});
   replay({.name = "layers", .folder = examples / "layers"});
   replay({.name = "parts", .folder = examples / "parts", .step = 5});
+}
+
+/// What the architectures without a GPU of ours have: a default sample of a few graphs for each.
+Set of_blackwell(std::string name, const fs::path& folder, std::size_t step, std::size_t files_step) {
+  return {.name = "blackwell_" + std::move(name),
+          .folder = folder,
+          .step = step,
+          .counters = Counters::hashed,
+          .targets = {"sm_100a", "sm_120a"},
+          .files_step = files_step};
+}
+
+TEST(Replay, GraphsOnBlackwellBecomeWhatTheyWere) {
+  const fs::path examples = fs::path(ZELLIGE_SOURCE_DIR) / "examples";
+  replay(of_blackwell("examples", examples, 1, 1));
+  replay(of_blackwell("layers", examples / "layers", 1, 5));
+  replay(of_blackwell("parts", examples / "parts", 20, 3));
+  if (const std::string lora = graph::test::mugraph_file("lora.json"); !lora.empty())
+    replay(of_blackwell("saved", fs::path(lora).parent_path(), 40, 2));
 }
 
 }  // namespace

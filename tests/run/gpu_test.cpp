@@ -50,6 +50,16 @@ TEST(Gpu, ProgramsOfEarlierTargetsAreCompiledForTheGpuThatIsThere) {
   EXPECT_EQ(message_of([&] { require_architecture("sm_80", h200); }),
             "target sm_80: its code does not run on the NVIDIA H200 here, which is sm_90; choose --target "
             "sm_90a or --on emulator");
+  const Device b200{.name = "NVIDIA B200", .compute_capability = 100},
+      spark{.name = "NVIDIA GB10", .compute_capability = 121};
+  EXPECT_EQ(architecture_for("sm_80", b200), "sm_100");
+  for (const char* target : {"sm_80", "sm_89", "sm_100a"}) require_architecture(architecture_for(target, b200), b200);
+  EXPECT_EQ(message_of([&] { require_architecture(architecture_for("sm_90a", b200), b200); }),
+            "target sm_90a: its code does not run on the NVIDIA B200 here, which is sm_100; choose --target "
+            "sm_100a or --on emulator");
+  EXPECT_EQ(message_of([&] { require_architecture(architecture_for("sm_120a", spark), spark); }),
+            "target sm_120a: its code does not run on the NVIDIA GB10 here, which is sm_121; choose --target "
+            "sm_121a or --on emulator");
 }
 
 TEST(Gpu, WithoutOneTheReasonIsTold) {

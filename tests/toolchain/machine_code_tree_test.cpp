@@ -26,7 +26,9 @@ std::vector<std::filesystem::path> files(const std::string& folder, const std::s
   return all;
 }
 
-/// Every sixth example, for one of the targets in rotation; all for both with ZELLIGE_ALL.
+constexpr const char* targets[] = {"sm_80", "sm_90a", "sm_100a", "sm_120a"};
+
+/// Every sixth example, for one of the targets in rotation; all for each with ZELLIGE_ALL.
 TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
   try {
     nvrtc_version();
@@ -38,10 +40,9 @@ TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
   std::size_t kernels = 0, named = 0, programs = 0;
   for (const std::filesystem::path& file : files("examples", ".json"))
     for (const graph::KernelGraph& g : json::load(file.string()))
-      for (const char* target : {"sm_80", "sm_90a"}) {
-        const std::size_t example = programs++ / 2;
-        if (!test::all_cases() && (example % 6 != 0 || (example / 6 + (target == std::string_view("sm_80"))) % 2))
-          continue;
+      for (const char* target : targets) {
+        const std::size_t example = programs / std::size(targets), place = programs++ % std::size(targets);
+        if (!test::all_cases() && (example % 6 != 0 || example / 6 % std::size(targets) != place)) continue;
         const emit::EmittedProgram p = run::compile(g, target::find(target), {.fuse = true}).program;
         const Cubin made = compile_cubin(p.source, target, cache);
         EXPECT_EQ(made.note, "") << file << " for " << target;

@@ -6,8 +6,12 @@ sizes stay open, so that one program is for all values. A graph that needs gradi
 for every graph which operators became parts of programs and which did not, with the reasons.
 """
 
+import functools
+import warnings
+
 import torch
 
+from .. import _native
 from .compilation import Compilation
 from .execute import wrappers
 from .import_ import symbols
@@ -26,6 +30,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     """
     options, report = Options.of(options, mode), Report()
     reports.append(report)
+    if any(isinstance(x, torch.Tensor) and x.is_cuda for x in example_inputs):
+        _warn_if_untuned()
     why = _not_for_programs(graph_module, example_inputs)
     if why:
         report.left["the graph"] = why
@@ -38,6 +44,15 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     except BaseException:  # torch traces the function again in another way
         reports[:] = [r for r in reports if r is not report]
         raise
+
+
+@functools.cache
+def _warn_if_untuned() -> None:
+    """Warns, once in a process, if the constants of expected times were measured on no GPU of this target."""
+    target, _ = _native.gpu()
+    if target and not _native.targets()[target]["tuned"]:
+        why = "expected times are of data sheets; parts that torch's kernels beat here are left to torch, as on every GPU"
+        warnings.warn(f"zellige is not tuned on this GPU ({target}): {why}", stacklevel=3)
 
 
 def _not_for_programs(graph_module, example_inputs):

@@ -3,7 +3,7 @@ implementation (shapes and dtypes only) for torch.compile."""
 
 import torch
 
-from ... import dtypes, kernels
+from ... import _native, dtypes, kernels
 from ...kernel_table import KERNELS
 
 _SCHEMAS = {
@@ -24,7 +24,8 @@ def _target(x) -> str:
     Without a GPU returns the newest target, so that shapes can be checked."""
     if x.is_cuda and torch.cuda.is_available():
         major, minor = torch.cuda.get_device_capability(x.device)
-        return "sm_90a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
+        named = {t["compute_capability"]: name for name, t in _native.targets().items()}
+        return named.get(10 * major + minor, f"sm_{major}{minor}")
     return "sm_90a"
 
 
