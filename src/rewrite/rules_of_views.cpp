@@ -31,6 +31,12 @@ std::size_t first_dim(const Known& g, const KernelOp& op) {
   return static_cast<std::size_t>(graph::composed_dims(op.kind, op.attributes, g.shape(op.inputs[0])).back());
 }
 
+/// Returns the number of last dimensions from the first one on whose position a mask looks at.
+std::size_t masked_last(const KernelOp& mask, std::size_t rank) {
+  const std::vector<std::int64_t>& dims = mask.attributes.sizes;
+  return dims.empty() ? 2 : rank - static_cast<std::size_t>(std::ranges::min(dims));
+}
+
 /// A step from the result of an operator to the operand of which it makes each row separately.
 struct RowStep {
   const KernelOp* op = nullptr;
@@ -56,7 +62,7 @@ RowStep step_through(const Known& g, const KernelOp& op) {
     return {};
   }
   if (along_rows(op.kind)) return {&op, 0, x.size() - first_dim(g, op)};
-  if (op.kind == OpKind::mask && op.inputs.size() == 1 && op.attributes.sizes.empty()) return {&op, 0, 2};
+  if (op.kind == OpKind::mask && op.inputs.size() == 1) return {&op, 0, masked_last(op, x.size())};
   // The last dimension of a matmul is another one.
   const bool rows = op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2;
   return rows && x.size() >= 2 ? RowStep{&op, 0, 1} : RowStep{};
@@ -67,6 +73,10 @@ RowStep step_through(const Known& g, const KernelOp& op) {
 Attributes on_rank(const RowStep& step, std::size_t rank) {
   Attributes a = step.op->attributes;
   if (along_rows(step.op->kind) && a.dim >= 0) a.dim = static_cast<int>(rank - step.last);
+  if (step.op->kind == OpKind::mask && !a.sizes.empty()) {
+    const std::int64_t first = std::ranges::min(a.sizes);
+    for (std::int64_t& d : a.sizes) d += static_cast<std::int64_t>(rank - step.last) - first;
+  }
   return a;
 }
 

@@ -25,18 +25,18 @@ TAKEN = {
     "a negated condition": lambda x: x.masked_fill(~(x >= 0.5), 2.0),
     "a condition as a number": lambda x: (x > 0).float() * x,
     "compared tensors": lambda x: torch.where(x > x.mean(-1, keepdim=True), x, 0.0),
+    "upsample_nearest2d": lambda x: F.interpolate(x, scale_factor=1.7),
+    "_upsample_nearest_exact2d": lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest-exact"),
+    "elu": F.elu,
+    "mish": F.mish,
+    "constant_pad_nd": lambda x: F.pad(x, (1, 1)),
 }
 WHOLE = {
     "upsample_bicubic2d": lambda x: F.interpolate(x, scale_factor=2, mode="bicubic"),
     "upsample_bilinear2d": lambda x: F.interpolate(x, size=(20, 31), mode="bilinear", align_corners=True),
     "_upsample_bilinear2d_aa": lambda x: F.interpolate(x, size=(7, 7), mode="bilinear", antialias=True),
-    "upsample_nearest2d": lambda x: F.interpolate(x, scale_factor=1.7),
-    "_upsample_nearest_exact2d": lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest-exact"),
     "upsample_linear1d": lambda x: F.interpolate(x[0], scale_factor=1.5, mode="linear"),
     "upsample_trilinear3d": lambda x: F.interpolate(x[None], scale_factor=(1, 2, 2), mode="trilinear"),
-    "elu": F.elu,
-    "mish": F.mish,
-    "constant_pad_nd": lambda x: F.pad(x, (1, 1)),
 }
 
 

@@ -1,11 +1,12 @@
 """Rewrites of convolutions and pools, of which some are for tensors on a GPU alone. Here the CPU is used instead: the rewrites ask
-for the device type, and where there is no GPU nothing is measured."""
+for the device type, and nothing is measured."""
 
 import contextlib
 import unittest.mock
 
 import torch
 from zellige.torch.measure import convolution_kernels
+from zellige.torch.rewrites import pools
 
 from .law import Rewrite
 
@@ -13,8 +14,11 @@ F = torch.nn.functional
 LAST = torch.channels_last
 
 
+@contextlib.contextmanager
 def as_on_a_gpu():
-    return unittest.mock.patch.object(convolution_kernels, "DEVICE", "cpu")
+    """As on a GPU whose kernels cannot be measured."""
+    with unittest.mock.patch.object(convolution_kernels, "DEVICE", "cpu"), unittest.mock.patch.object(pools, "_us", lambda node: None):
+        yield
 
 
 @contextlib.contextmanager

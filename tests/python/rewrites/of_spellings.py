@@ -30,6 +30,21 @@ def strides(draw, kind=0):
     return lambda x: torch.as_strided(x * 2, shape, steps, at) + 1, (x,)
 
 
+def counted(draw, change=lambda numbers: numbers):
+    x = draw.tensor(*draw.shape(draw.number(1, 3), 2, 6))
+    dim, times = draw.number(0, x.ndim - 1), draw.number(1, 3)
+    start = draw.number(0, x.shape[dim] - 2)
+    numbers = [int(n) for n in change(torch.arange(start, x.shape[dim]).repeat_interleave(times))]
+    of = lambda x: torch.tensor(numbers, device=x.device)  # noqa: E731
+    function = (lambda x: (x * 2)[(slice(None),) * dim + (of(x),)]) if draw.chance() else lambda x: torch.index_select(x * 2, dim, of(x))
+    return function, (x,)
+
+
+def not_counted(draw):
+    """Backwards; each row again after all others; one of them twice."""
+    return counted(draw, draw.choice([lambda n: n.flip(0), lambda n: n.unique().repeat(2), lambda n: torch.cat((n, n[-1:] * 0))]))
+
+
 def bound(draw, of=None, dtype=None):
     x = draw.tensor(*draw.shape(draw.number(1, 3)), dtype=dtype)
     number, lower = draw.choice([0.0, 0.1, -1.0, 2049.0, math.inf, -math.inf]), draw.chance()
@@ -184,6 +199,7 @@ REWRITES = [
     Rewrite("extreme without its place", extreme, lambda draw: extreme(draw, True), exact=True),
     Rewrite("strides of a view", strides,
             lambda draw: strides(draw, draw.number(1, 2)), exact=True),
+    Rewrite("selection of consecutive rows", counted, not_counted, exact=True),
     Rewrite("bound by one number", bound, no_bound),
     Rewrite("gelu by its formula", gelu, no_gelu),
     Rewrite("batch of one", single,

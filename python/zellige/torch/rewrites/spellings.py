@@ -5,6 +5,7 @@
     maximum(x, c), c one number everywhere        clamp(x, c)
     x (1 + erf(x / sqrt(2))) / 2                  gelu(x)
     bmm(x, y), a batch of one                     mm(x[0], y[0])[None]; also baddbmm, if alpha is not 0
+    x[numbers], which are constant and count up   x[first:last], each row repeated by expanding
 """
 
 import math
@@ -44,6 +45,29 @@ def in_order(work, node) -> bool:
     ordered = x.is_contiguous() and node.meta["val"].is_contiguous()
     everything = math.prod(shape) == x.numel() and at == x.storage_offset()
     return ordered and everything and work.replace(node, aten.view.default, node.args[0], shape)
+
+
+def counted(work, node) -> bool:
+    """Replaces a selection by constant numbers that count up."""
+    x = node.args[0]
+    value = x.meta["val"]
+    given = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if isinstance(node.args[1], (list, tuple)) else [node.args[1:3]]
+    if len(given) != 1 or x in work.constants or given[0][1] not in work.constants or not node.meta["val"].is_contiguous():
+        return False
+    dim, numbers = given[0][0] % max(1, value.ndim), work.constants.value(given[0][1])
+    if numbers is None or numbers.ndim != 1 or numbers.dtype not in (torch.int64, torch.int32) or numbers.numel() == 0 or value.ndim == 0:
+        return False
+    size, start, count = value.shape[dim], int(numbers[0]), numbers.unique().numel()
+    times = numbers.numel() // count
+    counting = torch.arange(start, start + count, dtype=numbers.dtype).repeat_interleave(times)
+    if not 0 <= start <= start + count <= size or not torch.equal(numbers, counting):
+        return False
+    x = x if count == size else work.call(node, aten.slice.Tensor, x, dim, start, start + count)
+    if times > 1:
+        shape = [n for d, n in enumerate(node.meta["val"].shape) for n in ((count, times) if d == dim else (n,))]
+        x = work.call(node, aten.expand.default, work.call(node, aten.unsqueeze.default, x, dim + 1), shape)
+    x = work.call(node, aten.clone.default, x, memory_format=torch.contiguous_format)
+    return work.replace(node, aten.view.default, x, list(node.meta["val"].shape))
 
 
 def bound(work, node) -> bool:

@@ -61,6 +61,10 @@ TABLE = (
     Rewrite(Level.spelling, "strides of a view",
             "as_strided reads all elements of a contiguous tensor, in their order",
             (aten.as_strided.default,), spellings.in_order),
+    Rewrite(Level.spelling, "selection of consecutive rows",
+            "one dimension is selected by a constant vector of integers that count up from one of at least 0, each as often as the others;"
+            " the result is contiguous",
+            (aten.index.Tensor, aten.index_select.default), spellings.counted),
     Rewrite(Level.spelling, "bound by one number",
             "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other one has the"
             " result's shape and floating-point dtype",
