@@ -1,0 +1,48 @@
+// Finds when each item of a loop starts, so that iterations follow each other as soon as possible (modulo scheduling): in
+// every `interval` cycles an iteration begins, and its items start at fixed times after that, possibly when later
+// iterations have begun.
+//
+//   LoopSchedule s = modulo_schedule(g);
+//   s.interval                    // 1412: cycles from one iteration to the next, the least possible
+//   s.start[1]                    // 512: cycles from an iteration's beginning to its softmax
+//   body_of(g, s, 0, 1)           // what role 0 does in one iteration of its loop, and how many iterations ahead
+//   stages_of(g, s, writer, {reader})   // how many tiles the buffer between them needs
+#pragma once
+#include <optional>
+
+#include "plan/loop_graph.hpp"
+
+namespace zellige::plan {
+
+/// A schedule of a loop: item v of iteration i starts at start[v] + i * interval.
+struct LoopSchedule {
+  std::int64_t interval = 1;
+  // By item, in cycles; nullopt: before the loop, because nothing keeps an item that starts early from it.
+  std::vector<std::optional<std::int64_t>> start;
+};
+
+/// Returns the start of each item in a schedule of this interval, the earliest with the fewest iterations in flight that
+/// was found. Returns nullopt if there is no schedule of the interval.
+std::optional<std::vector<std::int64_t>> start_times(const LoopGraph&, std::int64_t interval);
+
+/// Returns the schedule of least interval. Throws Error if the dependences of an iteration have a cycle, if an item's
+/// number does not exist, or if cycles or a distance are out of range.
+LoopSchedule modulo_schedule(const LoopGraph&);
+
+/// What a role does at a place in its loop's body: in the loop's iteration i, item `item` of iteration i + ahead.
+struct PlacedItem {
+  int item = 0;
+  std::int64_t ahead = 0;
+  bool before_loop = false;  // of all iterations: the body does not have it
+  bool operator==(const PlacedItem&) const = default;
+};
+
+/// Returns the body of a role's loop, in order. The loop counts the iterations of item `counter`. Of what begins at the same
+/// time, a role first starts what it does not carry out itself, then signals, and then goes on with its own work.
+std::vector<PlacedItem> body_of(const LoopGraph&, const LoopSchedule&, int role, int counter);
+
+/// Returns the number of stages that a buffer needs, which `writer` fills in each iteration and the items `readers` read,
+/// so that no wait for an empty stage delays the schedule.
+std::int64_t stages_of(const LoopGraph&, const LoopSchedule&, int writer, const std::vector<int>& readers);
+
+}  // namespace zellige::plan

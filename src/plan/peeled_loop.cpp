@@ -1,0 +1,136 @@
+#include "plan/peeled_loop.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace zellige::plan {
+namespace {
+
+using Completion = Instruction::Completion;
+
+/// Follows the groups that a role has closed, and those that it knows to be complete, from one item to the next.
+class Groups {
+ public:
+  Groups(const LoopGraph& graph, int role) : graph_(graph), role_(role) {}
+
+  /// Returns the waits before item `item` of iteration `iteration` begins.
+  std::vector<GroupWait> before(int item, std::int64_t iteration) const {
+    std::map<Completion, int> last;  // by completion: the last group that must be complete
+    for (const LoopDependence& d : graph_.dependences) {
+      const LoopItem& from = graph_.items[d.from];
+      if (d.to != item || from.role != role_ || !from.in_groups() || iteration < d.distance) continue;
+      // What one unit takes one after another needs no wait between.
+      if (graph_.items[item].asynchronous() && from.unit >= 0 && from.unit == graph_.items[item].unit) continue;
+      const auto group = closed(from.by).find({d.from, iteration - d.distance});
+      if (group == closed(from.by).end()) continue;
+      if (group->second >= complete(from.by)) last[from.by] = std::max(last[from.by], group->second + 1);
+    }
+    std::vector<GroupWait> waits;
+    for (const auto& [by, end] : last)
+      for (const auto& [of, number] : closed(by))
+        if (number == end - 1) waits.push_back({of.first, static_cast<int>(closed(by).size()) - end});
+    return waits;
+  }
+  /// Carries out waits, and then starts the item.
+  void run(int item, std::int64_t iteration, const std::vector<GroupWait>& waits) {
+    for (const GroupWait& w : waits) {
+      const Completion by = graph_.items[w.item].by;
+      complete_[by] = static_cast<int>(closed(by).size()) - w.pending;
+    }
+    std::map<std::pair<int, std::int64_t>, int>& of = closed_[graph_.items[item].by];
+    const int number = static_cast<int>(of.size());
+    if (graph_.items[item].in_groups()) of[{item, iteration}] = number;
+  }
+
+ private:
+  const std::map<std::pair<int, std::int64_t>, int>& closed(Completion by) const {
+    static const std::map<std::pair<int, std::int64_t>, int> none;
+    const auto of = closed_.find(by);
+    return of == closed_.end() ? none : of->second;
+  }
+  int complete(Completion by) const { return complete_.contains(by) ? complete_.at(by) : 0; }
+
+  const LoopGraph& graph_;
+  int role_;
+  std::map<Completion, std::map<std::pair<int, std::int64_t>, int>>
+      closed_;                          // (item, iteration) -> number of its group
+  std::map<Completion, int> complete_;  // so many groups are known to be complete
+};
+
+/// Adds the waits of entries of another run of the same iteration: each with the least number of pending groups.
+void merge(const LoopGraph& graph, std::vector<LoopEntry>& into, std::vector<LoopEntry> entries) {
+  if (into.empty()) return into.swap(entries);
+  for (std::size_t e = 0; e < into.size(); ++e)
+    for (const GroupWait& wait : entries[e].waits) {
+      const auto same = std::ranges::find(into[e].waits, graph.items[wait.item].by,
+                                          [&](const GroupWait& w) { return graph.items[w.item].by; });
+      if (same == into[e].waits.end())
+        into[e].waits.push_back(wait);
+      else if (wait.pending < same->pending)
+        *same = wait;
+    }
+}
+
+/// Follows a loop of n iterations, and adds what it waits for to the parts of `loop`.
+void follow(const LoopGraph& graph, const std::vector<PlacedItem>& body, std::int64_t n, PeeledLoop& loop) {
+  Groups groups(graph, graph.items[body.front().item].role);
+  loop.before.resize(loop.from + loop.fewer), loop.after.resize(loop.from + loop.fewer);
+  for (std::int64_t i = -loop.fewer; i < n + loop.from; ++i) {
+    std::vector<LoopEntry> entries;
+    for (const PlacedItem& p : body) {
+      const std::int64_t iteration = i + p.ahead;
+      if (p.before_loop || iteration < 0 || iteration >= n) continue;
+      LoopEntry entry{p, groups.before(p.item, iteration)};
+      groups.run(p.item, iteration, entry.waits);
+      entries.push_back(std::move(entry));
+    }
+    merge(graph,
+          i < loop.from         ? loop.before[i + loop.fewer]
+          : i >= n - loop.fewer ? loop.after[i - (n - loop.fewer)]
+                                : loop.body,
+          std::move(entries));
+  }
+}
+
+}  // namespace
+
+PeeledLoop peel(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
+  PeeledLoop loop;
+  if (body.empty()) return loop;
+  for (const PlacedItem& p : body)
+    if (!p.before_loop) loop.from = std::max(loop.from, -p.ahead), loop.fewer = std::max(loop.fewer, p.ahead);
+  int distance = 0;
+  for (const LoopDependence& d : graph.dependences) distance = std::max(distance, d.distance);
+  // In the first iterations and in short loops fewer groups follow the one that is awaited: the least number is right for
+  // all. From some number of iterations on, nothing changes.
+  const std::int64_t shortest = std::max<std::int64_t>(1, loop.from + loop.fewer);
+  for (std::int64_t n = shortest; n <= 2 * (shortest + distance) + 1; ++n) follow(graph, body, n, loop);
+  return loop;
+}
+
+std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>& crossings) {
+  // A barrier before place p separates the pair if p follows `from` and does not follow `to`, around the loop.
+  const auto steps = [&](int from, int to) { return (to - from + items - 1) % items + 1; };
+  const auto separates = [&](int p, const ThreadCrossing& c) { return steps(c.from, p) <= steps(c.from, c.to); };
+  std::vector<int> best;
+  bool found = crossings.empty();
+  // The first barrier may be at any place; each further one is as late as the next pair permits.
+  for (int first = 0; first < items && !crossings.empty(); ++first) {
+    std::vector<int> chosen{first};
+    for (;;) {
+      const ThreadCrossing* next = nullptr;
+      const auto end = [&](const ThreadCrossing& c) { return (c.to - first + items) % items; };
+      for (const ThreadCrossing& c : crossings) {
+        if (std::ranges::any_of(chosen, [&](int p) { return separates(p, c); })) continue;
+        if (!next || end(c) < end(*next)) next = &c;
+      }
+      if (!next) break;
+      chosen.push_back(next->to);
+    }
+    std::ranges::sort(chosen);
+    if (!found || chosen.size() < best.size()) best = std::move(chosen), found = true;
+  }
+  return best;
+}
+
+}  // namespace zellige::plan
