@@ -29,7 +29,7 @@ def _traced(trace, op, operands, results, attributes):
     inputs, and dtypes are promoted."""
     arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
     law = _native.operators()[op]
-    promotes = law["family"] != "rows" and op != "where"
+    promotes = law["family"] != "rows" and op not in ("where", "mask")
     if promotes and len({x._dtype for x in arrays}) > 1:
         common = dtypes.promoted([x._dtype for x in arrays])
         arrays = [x if x._dtype == common else call("cast", (x,), dtype=common) for x in arrays]

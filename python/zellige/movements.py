@@ -74,9 +74,10 @@ def mask(x: Any, *, tril: int | None = None, triu: int | None = None, length: An
       scores = zellige.mask(scores, tril=0)       # causal attention
 
     With i and j the coordinates along `dims`, the conditions are j - i <= tril, j - i >= triu and j < length;
-    None: no condition. The result has x's shape.
+    None: no condition. `length` may be an array of int32 that broadcasts to x. The result has x's shape.
     """
-    return _call("mask", (x,), tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
+    given, length = ((x, length), None) if isinstance(length, Array) else ((x,), length)
+    return _call("mask", given, tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
 
 
 def rotary(x: Any, cos: Any, sin: Any) -> Any:

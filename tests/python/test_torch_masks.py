@@ -1,6 +1,8 @@
 """Masks by position in many spellings become one operator that reads no tensor; other masks stay tensors."""
 
+import itertools
 import math
+import os
 
 import pytest
 
@@ -109,7 +111,6 @@ NO_BANDS = {
     "holes": lambda s: s.masked_fill(offset() % 3 == 0, -math.inf),
     "added, not far below 0": lambda s: s + added(ones().tril(), -5.0, s.dtype),
     "two numbers": lambda s: s + torch.where(offset() > 3, -math.inf, torch.where(offset() > 0, -1e32, 0.0)).to(s.dtype),
-    "the same keys for all queries": lambda s: s.masked_fill(torch.arange(KEYS) >= QUERIES, -math.inf),
     "nothing masked": lambda s: s.masked_fill(offset() > KEYS, -math.inf),
 }
 
@@ -153,6 +154,13 @@ def test_tril_and_triu_of_numbers(diagonal, graphs):
     assert not report.left and len(masks_of(graphs)) == 2
 
 
+def limited(kept, band):
+    """Returns what zellige::mask keeps for a band of `kept`."""
+    i, j = torch.arange(kept.shape[0])[:, None], torch.arange(kept.shape[1])
+    ends = (kept * (j + 1)).amax(1, True) if band.rows else None, (kept * (i + 1)).amax(0, True) if band.columns else None
+    return custom.mask(torch.ones(kept.shape), band.tril, band.triu, 0.0, *ends) == 1
+
+
 def test_a_band_against_every_element():
     """All bands of a few shapes, and each of them with one element flipped."""
     for rows, columns in ((1, 5), (4, 4), (3, 6), (6, 3)):
@@ -164,11 +172,87 @@ def test_a_band_against_every_element():
                 if kept.all():
                     assert band is None
                     continue
-                assert torch.equal(custom.mask(torch.ones(rows, columns), band.tril, band.triu, 0.0) == 1, kept)
+                assert not band.rows and not band.columns and torch.equal(limited(kept, band), kept)
                 for i in range(rows):
                     for j in range(columns):
                         flipped = kept.clone()
                         flipped[i, j] = ~flipped[i, j]
                         other = masks.band_of(flipped, (rows, columns))
                         if other is not None:
-                            assert torch.equal(custom.mask(torch.ones(rows, columns), other.tril, other.triu, 0.0) == 1, flipped)
+                            assert torch.equal(limited(flipped, other), flipped)
+
+
+# As transformers' masking_utils spells masks: functions of the numbers of batch, head, query and key.
+
+
+def causal(b, h, q, k):
+    return k <= q
+
+
+def window(b, h, q, k):
+    return k > q - WINDOW
+
+
+def chunked(b, h, q, k):
+    return k // 10 == q // 10
+
+
+def prefix(b, h, q, k):
+    return (k < 9) | (k <= q)
+
+
+def padded(kept):
+    return lambda b, h, q, k: kept[b, k]
+
+
+def all_of(*functions):
+    def function(b, h, q, k):
+        result = q.new_ones((), dtype=torch.bool)
+        for f in functions:
+            result = result & f(b, h, q, k).to(result.device)
+        return result
+
+    return function
+
+
+def expanded(function, batch, queries, keys):
+    b, h, q, k = (torch.arange(n) for n in (batch, 1, queries, keys))
+    return function(b[:, None, None, None], h[None, :, None, None], q[None, None, :, None], k[None, None, None, :]).expand(batch, -1, queries, keys)
+
+
+def mapped(function, batch, queries, keys):
+    for dims in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None), (0, None, None, None)):
+        function = torch.vmap(function, in_dims=dims)
+    with torch._dynamo._trace_wrapped_higher_order_op.TransformGetItemToIndex():
+        return function(*(torch.arange(n) for n in (batch, 1, queries, keys)))
+
+
+def numbers(made, dtype):
+    return torch.where(made, torch.tensor(0.0, dtype=dtype), torch.finfo(dtype).min)
+
+
+POSITIONS = {"causal": (causal,), "window": (causal, window), "chunks": (causal, chunked), "blocks": (chunked,), "prefix": (prefix,)}
+PADDED = {f"{name}, padded": (*functions, padded) for name, functions in POSITIONS.items()}
+
+
+SPELLED = list(itertools.product([*POSITIONS, *PADDED], [expanded, mapped], [False, True]))
+
+
+@pytest.mark.parametrize("name, spread, eager", SPELLED if "ZELLIGE_ALL" in os.environ else SPELLED[::3])
+def test_masks_of_transformers_are_evaluated_where_they_are_used(name, spread, eager, graphs):
+    """One kernel, which reads no mask of queries and keys."""
+    q, k, v = (t.expand(2, *t.shape[1:]).contiguous() for t in tensors(dtype=torch.float16 if not eager else torch.float32))
+    q = torch.randn(2, 2, KEYS, 16, dtype=q.dtype)  # as many queries as keys
+    kept = torch.ones(2, KEYS, dtype=torch.int64)
+    kept[1, KEYS - 6 :] = 0
+
+    def function(q, k, v, kept):
+        functions = (padded(kept.to(torch.bool)) if f is padded else f for f in (POSITIONS | PADDED)[name])
+        mask = spread(all_of(*functions), 2, KEYS, KEYS)
+        if eager:
+            return torch.softmax(q @ k.transpose(-1, -2) * 0.25 + numbers(mask, q.dtype), -1) @ v
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    report = compare(function, (q, k, v, kept))
+    assert not report.left and len(report.parts) == 1 and len(report.parts[0].manifest["kernels"]) == 1, report
+    assert masks_of(graphs) and all(math.prod(i["shape"]) < KEYS * KEYS or i["name"][:3] in ("q", "k", "v") or i["shape"][-1] == 16 for i in graphs[-1]["inputs"])

@@ -43,7 +43,13 @@ def written(draw, kept):
     return lambda: torch.tensor(flat).view(shape)
 
 
-def by_selection(draw, kept_of=band, number=None):
+def either(draw, rows, columns):
+    """Returns a band, or elements before ends."""
+    kept = ends(draw, rows, columns) if draw.chance() else band(draw, rows, columns)
+    return kept if 0 < kept.sum() < kept.numel() else band(draw, rows, columns)
+
+
+def by_selection(draw, kept_of=either, number=None):
     ndim = draw.number(2, 4)
     x = draw.tensor(*draw.shape(ndim - 2, 1, 4), *draw.shape(2, 3 if kept_of is no_band else 2))
     kept = written(draw, before(draw, kept_of(draw, *x.shape[-2:]), ndim))
@@ -77,7 +83,7 @@ def not_by_selection(draw):
     return lambda x: torch.where(kept(), x, 0.0), (x,)
 
 
-def by_sum(draw, kept_of=band, value=None, reads=lambda y: y.softmax(-1), special=False):
+def by_sum(draw, kept_of=either, value=None, reads=lambda y: y.softmax(-1), special=False):
     ndim = draw.number(2, 4)
     x = draw.tensor(*draw.shape(ndim - 2, 1, 4), *draw.shape(2, 3 if kept_of is no_band else 2), special=special)
     kept = written(draw, before(draw, kept_of(draw, *x.shape[-2:]), ndim))
@@ -112,22 +118,47 @@ def heads(draw, dtype=None, queries=None, values=None, special=False):
     return of(queries, size, special), of(keys, size, special), of(keys, size if values is None else values)
 
 
+def padding(draw, rows, columns):
+    """Returns which keys an input keeps: the first one, which each query sees, and some others."""
+    kept = draw.condition(rows, columns)
+    kept[:, 0] = True
+    return kept
+
+
 def attention_by_a_mask(draw, kept_of=None):
     q, k, v = heads(draw)
-    kept = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).tril() if kept_of is None else kept_of(q, k)
+    rows, columns = q.shape[2], k.shape[2]
+    kinds = [lambda: torch.ones(rows, columns, dtype=torch.bool).tril(), lambda: band(draw, rows, columns), lambda: ends(draw, rows, columns)]
+    kept = draw.choice(kinds)() if kept_of is None else kept_of(q, k)
+    kept = torch.ones(rows, columns, dtype=torch.bool).tril() if kept_of is None and kept.all() else kept
     numbers, made = draw.chance(), written(draw, before(draw, kept, 4) if kept.ndim == 2 else kept)
+    if draw.chance():  # and a padding
+        pad = padding(draw, q.shape[0], columns)
+        mask = lambda p: torch.where(made() & p[:, None, None], 0.0, -math.inf).to(q.dtype) if numbers else p[:, None, None, :] & made()  # noqa: E731
+        return lambda q, k, v, p: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(p)), (q, k, v, pad)
     mask = lambda: torch.where(made(), 0.0, -math.inf).to(q.dtype) if numbers else made()  # noqa: E731
     return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask()), (q, k, v)
 
 
+def ends(draw, rows, columns):
+    """Returns which elements are kept before an end in each row and column: chunks, or a prefix that all rows see."""
+    i, j, n = torch.arange(rows)[:, None], torch.arange(columns), draw.number(1, max(rows, columns) - 1)
+    kept = i // n == j // n
+    kept = draw.choice([kept, kept & (j <= i), (j < n) | (j <= i)])
+    return torch.ones(rows, columns, dtype=torch.bool).tril() if kept.all() or not kept.any() else kept
+
+
 def attention_by_another_mask(draw):
-    ones = lambda *shape: torch.ones(shape, dtype=torch.bool)  # noqa: E731
-    return attention_by_a_mask(draw, draw.choice([
-        lambda q, k: ones(q.shape[2], k.shape[2]).tril(1 if k.shape[2] > 2 else -1),
-        lambda q, k: ones(q.shape[2], k.shape[2]).triu(),
-        lambda q, k: ones(1, k.shape[2]) & (torch.arange(k.shape[2]) < k.shape[2] - 1),
-        lambda q, k: ones(q.shape[1] * q.shape[2], k.shape[2]).tril().view(1, *q.shape[1:3], -1) if q.shape[1] > 1 else ones(q.shape[2], k.shape[2]).tril(-1),
-    ]))  # fmt: skip
+    """A mask with holes; another one for each head."""
+    def other(q, k):
+        kept = torch.ones(q.shape[1] * q.shape[2], k.shape[2], dtype=torch.bool).tril().view(1, *q.shape[1:3], -1)
+        kept[..., 0] = True
+        hole = torch.ones(1, 1, q.shape[2], k.shape[2], dtype=torch.bool)
+        hole[..., 0, 0] = False
+        several = not torch.equal(kept[:, :1].expand(kept.shape), kept)
+        return kept if several else hole & (torch.arange(k.shape[2]) >= 0) if min(q.shape[2], k.shape[2]) > 1 else hole
+
+    return attention_by_a_mask(draw, other)
 
 
 # ---- rewrites/attention.py ----
@@ -289,7 +320,7 @@ REWRITES = [
     Rewrite("selection by position", by_selection, not_by_selection,
             exact=True),
     Rewrite("added mask by position", by_sum, not_by_sum, steps=STEPS),
-    Rewrite("causal mask of attention", attention_by_a_mask, attention_by_another_mask, steps=STEPS),
+    Rewrite("mask of attention by position", attention_by_a_mask, attention_by_another_mask, steps=STEPS),
     Rewrite("attention written out", written_out, not_written_out, steps=STEPS),
     Rewrite("layout of a result", returned_attention,
             lambda draw: returned_attention(draw, False), steps=STEPS),

@@ -5,6 +5,8 @@ which reads the keys once. Otherwise an expand and a reshape repeat the keys for
 read the original keys. If the graph itself repeats keys for each head, the unrepeated keys are used.
 """
 
+import math
+
 from ... import array_views
 from ... import operators as op
 from ..applications import applied
@@ -14,24 +16,33 @@ from .products import matmul
 ROWS = 64
 
 
-def attention(q, k, v, mask, causal, scale, grouped, *, safe=True):
-    """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size). scale None: size^-0.5. `grouped` is
-    not used: the numbers of heads show whether query heads share keys. `safe`: rows of minus infinity alone give 0."""
+def masked(x, tril, triu, row_ends, column_ends, value=-math.inf):
+    """Returns x where triu <= column - row <= tril, column < the row's end and row < the column's end (None: no limit), else `value`."""
+    limits = {name: n for name, n in (("tril", tril), ("triu", triu), ("length", row_ends)) if n is not None}
+    x = op.mask(x, value=value, **limits) if limits else x
+    return x if column_ends is None else op.mask(x, length=column_ends, value=value, dims=(-1, -2))
+
+
+def attention(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=None, *, safe=True, tril=None, triu=None):
+    """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size), with the limits of `masked`. scale None: size^-0.5.
+    `grouped` is not used: the numbers of heads show whether query heads share keys. `safe`: rows of minus infinity alone give 0."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
     def chain(scores, adapt):
         scores = op.mul(scores, scale)
         return scores if mask is None else op.add(scores, adapt(mask))
 
-    return _attention(q, k, v, chain, causal=causal, alone=mask is None, softmax=op.safe_softmax if safe else op.softmax)
+    limits = 0 if causal else tril, triu, row_ends, column_ends
+    return _attention(q, k, v, chain, limits, alone=mask is None, by_place=any(n is not None for n in limits),
+                      softmax=op.safe_softmax if safe else op.softmax)  # fmt: skip
 
 
-def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
-    """Returns the attention of q, k and v: softmax(chain(q k^T)) v.
+def _attention(q, k, v, chain, limits=(None,) * 4, alone=False, by_place=False, softmax=op.safe_softmax):
+    """Returns the attention of q, k and v: softmax(masked(chain(q k^T), *limits)) v.
 
     `chain(scores, adapt)` computes the input of softmax from q k^T. If the chain has other operands, of shape (...,
     heads, queries, keys), it calls `adapt` on each of them, which reshapes the operand as the scores have been
-    reshaped. `alone`: the chain has no other operands. `masked`: the chain masks by the position of query and key, so
+    reshaped. `alone`: the chain has no other operands. `by_place`: scores are masked by the position of query and key, so
     that heads must not be merged into the dimension of queries."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
@@ -39,7 +50,7 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     heads, adapt = k.shape[1], lambda x: x
     if heads != shape[1]:
         group, few = shape[1] // heads, shape[2] < ROWS
-        if not causal and not masked and (alone or shape[2] == 1) and (few or not _permuted(q)):
+        if not by_place and (alone or shape[2] == 1) and (few or not _permuted(q)):
             applied("heads as rows")
             q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
 
@@ -58,9 +69,7 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     keys, values = array_views.swapped(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
-    scores = chain(matmul(q, keys), adapt)
-    if causal:
-        scores = op.mask(scores, tril=0)
+    scores = masked(chain(matmul(q, keys), adapt), *limits)
     made = matmul(op.cast(softmax(scores, -1), v._dtype), values)
     return op.reshape(made, (*shape[:-1], v.shape[-1]))
 
@@ -110,11 +119,11 @@ def attended(p, v):
     found = _scores(trace, made["inputs"][0], p.shape)
     if found is None:
         return None
-    q, k, chain, masked = found
+    q, k, chain, by_place = found
     if q.shape[:3] != p.shape[:3] or k.shape != (*p.shape[:2], p.shape[3], q.shape[3]):
         return None
     applied("attention of a chain")
-    made = _attention(q, k, v, chain, masked=masked, softmax=_SOFTMAX[made["op"]])
+    made = _attention(q, k, v, chain, by_place=by_place, softmax=_SOFTMAX[made["op"]])
     return op.reshape(made, (-1, *made.shape[2:]))
 
 
@@ -150,13 +159,13 @@ def _scores(trace, name, shape, deep=12):
     else:
         return None
     q, k, before, masked = found
-    if made["op"] == "mask" and (made["dims"] != [2, 3] or len(made["inputs"]) > 1):
+    if made["op"] == "mask" and sorted(made["dims"]) != [2, 3]:
         return None
     attributes = {key: value for key, value in made.items() if key not in ("op", "inputs", "outputs")}
 
     def chain(scores, adapt):
         operands = [before(scores, adapt) if i == at else adapt(trace.arrays[n]) for i, n in enumerate(made["inputs"])]
-        own = {"dims": [operands[0].ndim - 2, operands[0].ndim - 1]} if made["op"] == "mask" else {}
+        own = {"dims": [operands[0].ndim - 4 + d for d in made["dims"]]} if made["op"] == "mask" else {}
         return trace.append(made["op"], operands, attributes | own)[0]
 
     return q, k, chain, masked or made["op"] == "mask"

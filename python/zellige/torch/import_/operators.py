@@ -10,7 +10,7 @@ from ... import operators as op
 from ...tracing import Array
 from ..applications import applied
 from . import custom, functions, integers
-from .attention import attended, attention
+from .attention import attended, attention, masked
 from .kinds import is_pointwise
 from .products import matmul
 from .quantized import QUANTIZED
@@ -280,7 +280,7 @@ OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     aten._to_copy.default: _to_copy,
     aten.tril.default: lambda x, diagonal=0: op.mask(x, tril=diagonal, value=0.0),
     aten.triu.default: lambda x, diagonal=0: op.mask(x, triu=diagonal, value=0.0),
-    custom.MASK: lambda x, tril, triu, value: op.mask(x, tril=tril, triu=triu, value=value),
+    custom.MASK: lambda x, tril, triu, value, row_ends=None, column_ends=None: masked(x, tril, triu, row_ends, column_ends, value),
     custom.ATTENTION: attention,
     custom.CHOOSE: op.where,
     custom.FILL: lambda condition, x, value: op.where(condition, value, x),

@@ -212,7 +212,9 @@ def _laid_out(kernel):
     """Returns a function that calls a kernel and returns its result in q's memory layout, for which later operators
     were traced. If the kernel raises an error, the function calls torch's own choice."""
 
-    def call(q, k, v, mask, causal, scale, grouped, *, safe=True):
+    def call(q, k, v, mask, causal, scale, grouped, *ends, safe=True, **limits):
+        if limits or causal and mask is not None or any(x is not None for x in ends):
+            return custom.attention(q, k, v, mask, causal, scale, grouped, *ends, **limits)
         try:
             made = kernel(q, k, v, mask, causal, scale, grouped)
         except RuntimeError:

@@ -27,13 +27,13 @@ def repeated_keys(work, node) -> bool:
     """Replaces keys and values that are repeated for each query head by the unrepeated ones, if the node calls
     zellige::attention without a mask tensor in 16 bits. (Otherwise torch might have only its math kernel for shared
     keys.)"""
-    q, k, v, mask, causal, scale, grouped = node.args
+    q, k, v, mask, causal, scale, grouped = node.args[:7]
     if grouped or mask is not None or q.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return False
     narrow = _unrepeated(k), _unrepeated(v)
     if None in narrow or shape_of(narrow[0])[1] != shape_of(narrow[1])[1]:
         return False
-    node.args = (q, *narrow, mask, causal, scale, True)
+    node.args = (q, *narrow, mask, causal, scale, True, *node.args[7:])
     return True
 
 
@@ -132,8 +132,8 @@ def _hides_the_future(mask, shape, scale) -> bool:
     """Returns true if the node of a mask by position is a causal one for scores of `shape` (batch, heads, tokens, keys), of
     which it may be a view: its last two dimensions are theirs, and what it stores acts as -inf after it is multiplied by
     `scale`."""
-    _, tril, triu, value = mask.args
-    return tril == 0 and triu is None and value * scale < HUGE and shape_of(mask)[-2:] == shape[-2:]
+    tril, triu, value, *ends = mask.args[1:]
+    return tril == 0 and triu is None and ends in ([], [None, None]) and value * scale < HUGE and shape_of(mask)[-2:] == shape[-2:]
 
 
 def _transposed(work, before, k):

@@ -5,7 +5,7 @@
     maximum(x, c), c one number everywhere        clamp(x, c)
     x (1 + erf(x / sqrt(2))) / 2                  gelu(x)
     bmm(x, y), a batch of one                     mm(x[0], y[0])[None]; also baddbmm, if alpha is not 0
-    x[numbers], which are constant and count up   x[first:last], each row repeated by expanding
+    x[numbers], which are constant and count up   x[first:last], each row repeated by expanding; view(x, ...) if all count up
 """
 
 import math
@@ -52,10 +52,14 @@ def counted(work, node) -> bool:
     x = node.args[0]
     value = x.meta["val"]
     given = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if isinstance(node.args[1], (list, tuple)) else [node.args[1:3]]
-    if len(given) != 1 or x in work.constants or given[0][1] not in work.constants or not node.meta["val"].is_contiguous():
+    if x in work.constants or not all(n in work.constants for _, n in given) or not node.meta["val"].is_contiguous() or value.ndim == 0:
+        return False
+    if _in_order(work, node):
+        return work.replace(node, aten.view.default, work.call(node, aten.clone.default, x, memory_format=torch.contiguous_format), list(node.meta["val"].shape))
+    if len(given) != 1:
         return False
     dim, numbers = given[0][0] % max(1, value.ndim), work.constants.value(given[0][1])
-    if numbers is None or numbers.ndim != 1 or numbers.dtype not in (torch.int64, torch.int32) or numbers.numel() == 0 or value.ndim == 0:
+    if numbers is None or numbers.ndim != 1 or numbers.dtype not in (torch.int64, torch.int32) or numbers.numel() == 0:
         return False
     size, start, count = value.shape[dim], int(numbers[0]), numbers.unique().numel()
     times = numbers.numel() // count
@@ -68,6 +72,18 @@ def counted(work, node) -> bool:
         x = work.call(node, aten.expand.default, work.call(node, aten.unsqueeze.default, x, dim + 1), shape)
     x = work.call(node, aten.clone.default, x, memory_format=torch.contiguous_format)
     return work.replace(node, aten.view.default, x, list(node.meta["val"].shape))
+
+
+def _in_order(work, node) -> bool:
+    """Returns true if a selection by constants has all elements of its operand, in their order."""
+    value = node.args[0].meta["val"]
+    if value.numel() != node.meta["val"].numel() or value.numel() >= 1 << 24:
+        return False
+    places = torch.arange(value.numel()).reshape(value.shape)
+    numbers = {n: work.constants.value(n) for n in node.all_input_nodes[1:]}
+    if None in numbers.values():
+        return False
+    return torch.equal(node.target(places, *torch.fx.map_arg(node.args[1:], numbers.__getitem__)).flatten(), places.flatten())
 
 
 def bound(work, node) -> bool:

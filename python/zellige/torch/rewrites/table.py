@@ -63,7 +63,7 @@ TABLE = (
             (aten.as_strided.default,), spellings.in_order),
     Rewrite(Level.spelling, "selection of consecutive rows",
             "one dimension is selected by a constant vector of integers that count up from one of at least 0, each as often as the others;"
-            " the result is contiguous",
+            " or constant numbers select all elements in their order; the result is contiguous",
             (aten.index.Tensor, aten.index_select.default), spellings.counted),
     Rewrite(Level.spelling, "bound by one number",
             "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other one has the"
@@ -95,17 +95,18 @@ TABLE = (
             " than 8 elements",
             (aten.sum.dim_IntList,), short_sums.sum_of_slices),
     Rewrite(Level.spelling, "selection by position",
-            "where or masked_fill selects, by a constant condition, x in the result's shape and dtype, or one number that is not NaN; the"
-            " condition, evaluated, is one band of diagonals of the last two dimensions, the same for all others",
+            "where or masked_fill selects x in the result's shape and dtype, or one number that is not NaN; the constants among the conjuncts"
+            " of its condition, evaluated, are one band of diagonals of the last two dimensions, perhaps with an end in each row or column,"
+            " the same for all others",
             (aten.where.self,), masks.selection),
     Rewrite(Level.spelling, "added mask by position",
-            "the added constant is 0 in such a band and one number below -1e30 elsewhere; only softmaxes along the last dimension read"
-            " the sum, or its casts, views and positive multiples; the scores that it hides are finite",
+            "what is added is 0 in such a band and one number below -1e30 elsewhere, or a selection of these by such a condition; only"
+            " softmaxes along the last dimension read the sum, or its casts, views and positive multiples; the scores that it hides are finite",
             (aten.add.Tensor,), masks.addition),
-    Rewrite(Level.spelling, "causal mask of attention",
-            "the constant mask of attention, evaluated, is 0 where key <= query and -inf elsewhere, the same for all batches and heads;"
-            " hidden keys and values are finite",
-            (custom.ATTENTION,), masks.causal),
+    Rewrite(Level.spelling, "mask of attention by position",
+            "the mask of attention is 0 in such a band and -inf elsewhere, or a selection of these by such a condition; hidden keys and"
+            " values are finite",
+            (custom.ATTENTION,), masks.of_attention),
     Rewrite(Level.spelling, "repeated keys of attention",
             "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several per head, and"
             " viewed as heads",
