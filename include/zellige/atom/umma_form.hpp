@@ -1,4 +1,4 @@
-// The forms of tcgen05.mma beside the one of umma.hpp: with scales of blocks of A and B in tensor memory, with a sparse A and its
+// The forms of tcgen05.mma other than those of umma.hpp: with scales of blocks of A and B in tensor memory, with a sparse A and its
 // metadata in tensor memory, both, and with accumulators that are scaled by a power of two first. umma_block.hpp and
 // umma_sparse.hpp name the instructions.
 #pragma once
