@@ -176,13 +176,18 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// Returns a copy of this wgmma atom with the accumulation flag `argument`: with(GMMA::ScaleOut::Zero) computes d =
-  /// a b in place of d += a b.
-  template <class A>
-  ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
-    MMA_Atom atom = *this;
-    atom.accumulate_ = argument;
-    return atom;
+  /// Returns a copy of this atom with the accumulation flag `argument`: with(GMMA::ScaleOut::Zero) computes d = a b in place of
+  /// d += a b. Atoms whose traits have a `with` of their own take what it takes: scales and metadata in tensor memory.
+  template <class... A>
+  ZELLIGE_HOST_DEVICE constexpr auto with(A const&... argument) const {
+    if constexpr (sizeof...(A) == 1 && (is_same_v<A, SM90::GMMA::ScaleOut> && ...)) {
+      MMA_Atom atom = *this;
+      ((atom.accumulate_ = argument), ...);
+      return atom;
+    } else {
+      auto const with_arguments = Traits::with(argument...);
+      return MMA_Atom<remove_cvref_t<decltype(with_arguments)>>{with_arguments};
+    }
   }
 
   /// Computes d = a * b + c with one instruction. Each argument is a fragment of rank 1, whose i-th element is the
@@ -231,13 +236,11 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
 
  private:
+  /// A FrgTypeC without members is no number: it marks an accumulator in tensor memory, which MakeTensor makes.
   template <class S>
   ZELLIGE_HOST_DEVICE static constexpr auto make_register_accumulator(S const& shape) {
-    static_assert(!__is_empty(FrgTypeC),
-                  "make_fragment_C, partition_fragment_C: the accumulator of an SM100 instruction is in tensor memory, "
-                  "which is not supported");
     if constexpr (__is_empty(FrgTypeC))
-      return make_tensor(make_tmem_ptr<ValTypeC>(0), make_layout(shape));  // suppresses further errors
+      return MakeTensor<FrgTypeC>{}(shape);
     else
       return make_tensor<FrgTypeC>(shape);
   }

@@ -7,7 +7,7 @@
 //   mma.accumulate_ = UMMA::ScaleOut::Zero;
 //   gemm(mma, a(_, _, k), b(_, _, k), c);              // all threads of one warp; then tcgen05_commit: tcgen05.hpp
 //
-// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks and sparse ones are not. Compile for sm_100a or
+// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks are in umma_block.hpp, sparse ones in umma_sparse.hpp. Compile for sm_100a or
 // sm_103a, i8 for sm_100a alone. They are not on the emulator.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace zellige {
 namespace UMMA {
 
 /// The kinds of tcgen05.mma, and their names in PTX.
-enum class Kind : signed char { tf32, f16, i8, f8f6f4 };
+enum class Kind : signed char { tf32, f16, i8, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
 namespace detail {
 
@@ -99,7 +99,8 @@ struct UmmaOp {
   using TypeC = C;
   static_assert(
       takes(op_kind, number_of<A>) && takes(op_kind, number_of<B>) && sums_in(op_kind, number_of<C>),
-      "SM100_MMA: the kind has no operands or sums of these types: tf32 multiplies tfloat32_t or float into float, f16 "
+      "SM100_MMA: the kind has no operands or accumulators of these types: tf32 multiplies tfloat32_t or float into "
+      "float, f16 "
       "half_t or bfloat16_t into float or half_t, i8 bytes into int, f8f6f4 floats of 4 to 8 bits into float or "
       "half_t");
   static_assert(
@@ -190,7 +191,9 @@ struct MMA_Traits<Op> {
                      Op::ctas == 2 ? UMMA::TmemAllocMode::Duplicated : UMMA::TmemAllocMode::NonInterleaved>,
       UMMA::smem_desc<Op::a_major>>;
   using FrgTypeB = UMMA::smem_desc<Op::b_major>;
-  using FrgTypeC = UMMA::tmem_frg<ValTypeC, uint32_t, Op::ctas>;
+  using FrgTypeC = UMMA::tmem_frg<ValTypeC, uint32_t, Op::ctas,
+                                  Op::a_in_tmem && Op::ctas == 1 ? UMMA::TmemAllocMode::NonInterleaved
+                                                                 : UMMA::TmemAllocMode::Interleaved>;
 
   using Shape_MNK = Shape<Int<Op::m>, Int<Op::n>, Int<Op::k>>;
   using ThrID = Layout<Int<Op::ctas>>;
