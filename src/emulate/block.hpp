@@ -14,6 +14,7 @@
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
+#include "emulate/tensor_memory.hpp"
 #include "shadow/async_shadow.hpp"
 #include "shadow/shared_additions.hpp"
 #include "shadow/shared_shadow.hpp"
@@ -147,6 +148,7 @@ class Block {
   PartsRead parts;
   shadow::AsyncShadow async;
   MBarriers mbarriers;
+  TensorMemory tensor;
   std::unordered_map<unsigned, RemoteTouch> touches;  // by index of the warp in the cluster
   std::vector<shadow::Acquisition> acquired;          // increments of atomic counters by this block's threads
   std::vector<const char*> region_names;              // names of tensors, by Region::id

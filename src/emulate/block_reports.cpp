@@ -23,10 +23,10 @@ std::string lacking_bytes(const MBarrier& b) {
 
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(shadow::AsyncOp::Kind kind) {
-  // In the order of the enumeration, which ends with `wgmma`.
-  static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async", "tma_store",
-                                          "bulk_store", "wgmma"};
-  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::wgmma) + 1);
+  // In the order of the enumeration, which ends with `tcgen05_commit`.
+  static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async",   "tma_store",
+                                          "bulk_store", "wgmma",     "tcgen05.mma",       "tcgen05_commit"};
+  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::tcgen05_commit) + 1);
   return names[std::size_t(kind)];
 }
 
@@ -68,7 +68,9 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
                          name_of(op.kind), who,
-                         op.kind == shadow::AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
+                         op.kind == shadow::AsyncOp::Kind::wgmma         ? "wgmma_wait"
+                         : op.kind == shadow::AsyncOp::Kind::tcgen05_mma ? "wait at an mbarrier of its tcgen05_commit"
+                                                                         : "tma_store_wait_read");
     }
     case What::storing:
       return fmt::format(
@@ -149,6 +151,9 @@ std::string waiting_for(const Fiber& f, RawFinding& raw) {
     case Fiber::State::for_registers:
       return fmt::format("waits in register_alloc for {} registers a thread, {} are free in the block, at {}",
                          f.barrier, home.free_registers, line);
+    case Fiber::State::for_columns:
+      return fmt::format("waits in tcgen05.alloc for {} columns of tensor memory, which are not free, at {}", f.barrier,
+                         line);
     case Fiber::State::in_lanes:
       return fmt::format("waits in {} with the mask {:#010x} at {}", f.what, f.mask, line);
     case Fiber::State::spinning:
@@ -330,13 +335,17 @@ void check_departure(Block& b) {
     const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(cluster.launch().kernel));
     if (!b.findings.fresh(kind, nullptr, at)) continue;
     RawFinding raw{kind, b.region_names[op.region], "", {{at}}, b.linear};
+    const bool multiplies = op.kind == K::wgmma || op.kind == K::tcgen05_mma;
     raw.text = fmt::format("{}: it ends while the {} that {} issued at \1 may still {} its shared memory; {}", b.name(),
                            name_of(op.kind), cluster.spell(op.thread),
-                           stores || copied || op.kind == K::wgmma ? "read" : "write",
+                           stores || copied || multiplies ? "read"
+                           : op.kind == K::tcgen05_commit ? "arrive at an mbarrier in"
+                                                          : "write",
                            stores   ? "tma_store_wait_read comes first"
                            : copied ? "a wait at its mbarrier in the other block, and a barrier, come first"
-                           : op.kind == K::wgmma ? "wgmma_wait comes first"
-                                                 : "a wait at its mbarrier comes first");
+                           : op.kind == K::wgmma       ? "wgmma_wait comes first"
+                           : op.kind == K::tcgen05_mma ? "tcgen05_commit and a wait at its mbarrier come first"
+                                                       : "a wait at its mbarrier comes first");
     b.findings.add(std::move(raw));
   }
 }

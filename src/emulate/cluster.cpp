@@ -53,6 +53,8 @@ bool Cluster::run(std::uint64_t linear) {
   begun = agents_++;
   waits_for_previous = launch_->config->programmatic;
   early.clear();
+  fences_tensors = false;
+  unfenced.clear();
   error = nullptr;
   expired = false;
   time_ = 1;
@@ -97,6 +99,8 @@ bool Cluster::run(std::uint64_t linear) {
   if (error) std::rethrow_exception(error);
   if (waits_for_previous)
     for (RawFinding& f : early) findings.add(std::move(f));
+  if (fences_tensors)
+    for (RawFinding& f : unfenced) findings.add(std::move(f));
   for (auto& b : blocks_) b->end();
   return !live;
 }
@@ -123,6 +127,7 @@ bool Cluster::land_one() {
   shadow::AsyncOp& op = ops[landing.op];
   Block& block = *blocks_[op.block];
   op.landed = true;
+  if (op.kind == shadow::AsyncOp::Kind::tcgen05_commit) return land_commit(landing), true;
   for (std::size_t i = 0; i < landing.to->size(); ++i)
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
   MBarrier* const barrier = block.mbarriers.find(op.barrier);
@@ -136,6 +141,22 @@ bool Cluster::land_one() {
   op.epoch = barrier->ended;
   complete_bytes(*this, *barrier, std::int64_t(landing.data->size()));
   return true;
+}
+
+// Arrives once at the mbarrier of a tcgen05.commit.
+void Cluster::land_commit(const Landing& landing) {
+  const shadow::AsyncOp& op = ops[landing.op];
+  MBarrier* const barrier = blocks_[op.block]->mbarriers.find(op.barrier);
+  if (!barrier || !barrier->valid || !barrier->pending) return;
+  if (landing.after_wait) barrier->observed.time[previous] = 1;
+  for (const auto& [agent, time] : landing.ends) {
+    std::uint32_t& observed = barrier->observed.time[agent];
+    observed = std::max(observed, time);
+  }
+  --barrier->commits;
+  barrier->came.push_back({~0u, op.thread});  // no other thread observes it but by the end of the phase
+  --barrier->pending;
+  complete_bytes(*this, *barrier, 0);
 }
 
 bool Cluster::wake_pollers() {

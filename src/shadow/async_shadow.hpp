@@ -16,7 +16,17 @@ namespace zellige::shadow {
 /// warpgroup's wgmma groups. The operation completes on `agent`, at that agent's time `epoch`. A thread whose clock has a
 /// later time of the agent knows that the operation is complete.
 struct AsyncOp {
-  enum class Kind : std::uint8_t { tma_load, bulk_load, cluster_copy, store_async, tma_store, bulk_store, wgmma };
+  enum class Kind : std::uint8_t {
+    tma_load,
+    bulk_load,
+    cluster_copy,
+    store_async,
+    tma_store,
+    bulk_store,
+    wgmma,
+    tcgen05_mma,
+    tcgen05_commit
+  };
   // `epoch` of an operation whose completion is not scheduled
   static constexpr std::uint32_t never = 0xFFFFFFFF;
   static constexpr std::uint32_t no_block = 0xFFFFFFFF;

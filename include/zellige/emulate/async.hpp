@@ -31,6 +31,8 @@ struct WgmmaCall {
 /// memory, to global memory, or to both.
 enum class ProxyFence : unsigned char { init, shared, global, both };
 
+struct Tcgen05Engine;  // tcgen05.hpp
+
 /// Table of the emulator engine's functions for asynchronous operations, which kernels call through the
 /// inline functions of this header. The first argument is the running thread.
 struct AsyncEngine {
@@ -65,6 +67,7 @@ struct AsyncEngine {
   void (*griddep_wait)(Thread&);
   void (*griddep_launch_dependents)(Thread&);
   void (*check_descriptor)(Thread&, const char* field, unsigned bytes);
+  const Tcgen05Engine* tcgen05;  // instructions of tensor memory
 };
 
 #define ZELLIGE_ASYNC(call, ...) \
