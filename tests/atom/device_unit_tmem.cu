@@ -1,6 +1,7 @@
 // Calls every move between tensor memory and registers, every ldmatrix and stmatrix of bytes, and the matrix
 // instructions of SM100 with what surrounds them: ptx_test.cpp compiles it.
 #include <zellige/atom/byte_matrix.hpp>
+#include <zellige/atom/tma_pair.hpp>
 #include <zellige/atom/tmem_copy.hpp>
 #include <zellige/atom/umma.hpp>
 
@@ -127,5 +128,31 @@ __global__ void in_pairs(uint64_t a, uint64_t b, uint32_t c, uint64_t* barrier, 
   tcgen05_commit_multicast_pair(barrier, 3);
   columns.release_allocation_lock();
   columns.free(c, 512);
+}
+__global__ void loads_of_pairs(TmaDescriptor const* map, uint64_t* barrier, uint64_t hint, char* tile, int x, int y) {
+  SM100_TMA_2SM_LOAD_1D::copy(map, barrier, hint, tile, x);
+  SM100_TMA_2SM_LOAD_2D::copy(map, barrier, hint, tile, x, y);
+  SM100_TMA_2SM_LOAD_3D::copy(map, barrier, hint, tile, x, y, 1);
+  SM100_TMA_2SM_LOAD_4D::copy(map, barrier, hint, tile, x, y, 1, 2);
+  SM100_TMA_2SM_LOAD_5D::copy(map, barrier, hint, tile, x, y, 1, 2, 3);
+  SM100_TMA_2SM_LOAD_MULTICAST_1D::copy(map, barrier, 3, hint, tile, x);
+  SM100_TMA_2SM_LOAD_MULTICAST_2D::copy(map, barrier, 3, hint, tile, x, y);
+  SM100_TMA_2SM_LOAD_MULTICAST_3D::copy(map, barrier, 3, hint, tile, x, y, 1);
+  SM100_TMA_2SM_LOAD_MULTICAST_4D::copy(map, barrier, 3, hint, tile, x, y, 1, 2);
+  SM100_TMA_2SM_LOAD_MULTICAST_5D::copy(map, barrier, 3, hint, tile, x, y, 1, 2, 3);
+  uint16_t const tap = 1;
+  SM100_TMA_2SM_LOAD_IM2COL_3D::copy(map, barrier, tile, x, y, 1, tap);
+  SM100_TMA_2SM_LOAD_IM2COL_4D::copy(map, barrier, tile, x, y, 1, 2, tap, tap);
+  SM100_TMA_2SM_LOAD_IM2COL_5D::copy(map, barrier, tile, x, y, 1, 2, 3, tap, tap, tap);
+  SM100_TMA_2SM_LOAD_IM2COL_MULTICAST_3D::copy(map, barrier, 3, tile, x, y, 1, tap);
+  SM100_TMA_2SM_LOAD_IM2COL_MULTICAST_4D::copy(map, barrier, 3, tile, x, y, 1, 2, tap, tap);
+  SM100_TMA_2SM_LOAD_IM2COL_MULTICAST_5D::copy(map, barrier, 3, tile, x, y, 1, 2, 3, tap, tap, tap);
+}
+__global__ void rows_of_a_matrix(TmaDescriptor const* map, uint64_t* barrier, char* tile, int x, int y) {
+  tma_gather4(tile, *map, barrier, x, y, y + 3, y + 5, y + 6);
+  tma_gather4_multicast(tile, *map, barrier, 3, x, y, y + 3, y + 5, y + 6);
+  tma_gather4_pair(tile, *map, barrier, x, y, y + 3, y + 5, y + 6);
+  tma_prefetch_gather4(*map, x, y, y + 3, y + 5, y + 6);
+  tma_scatter4(*map, tile, x, y, y + 3, y + 5, y + 6);
 }
 #endif

@@ -47,7 +47,7 @@ TEST(CompatHeaders, AKernelForSm100Compiles) {
     EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
 }
 
-// The tutorials of CuTe for Blackwell that need no TMA for pairs of CTAs. They are foreign: an environment variable says
+// The tutorials of CuTe for Blackwell; 04 and 05 multiply by pairs of CTAs. They are foreign: an environment variable says
 // where they are.
 TEST(CompatHeaders, BlackwellsTutorialsCompile) {
   char const* const folder = std::getenv("ZELLIGE_CUTE_TUTORIALS");
@@ -56,10 +56,18 @@ TEST(CompatHeaders, BlackwellsTutorialsCompile) {
         << "ZELLIGE_CUTE_TUTORIALS is not set: it names the folder examples/cute/tutorial of CUTLASS's sources; "
            "or there is no nvcc";
   std::string const path = std::string(folder) + "/blackwell/";
-  for (char const* name : {"01_mma_sm100.cu", "02_mma_tma_sm100.cu", "03_mma_tma_multicast_sm100.cu"}) {
+  for (std::string const name : {"01_mma_sm100.cu", "02_mma_tma_sm100.cu", "03_mma_tma_multicast_sm100.cu",
+                                 "04_mma_tma_2sm_sm100.cu", "05_mma_tma_epi_sm100.cu"}) {
+    bool const pairs = name[1] >= '4';
     std::string const ptx = ptx_of(path + name, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED --expt-relaxed-constexpr -I " +
                                                     path + " -gencode arch=compute_100a,code=sm_100a");
-    EXPECT_NE(ptx.find("tcgen05.mma.cta_group::1.kind::f16 ["), std::string::npos) << name;
+    EXPECT_NE(ptx.find(pairs ? "tcgen05.mma.cta_group::2.kind::f16 [" : "tcgen05.mma.cta_group::1.kind::f16 ["),
+              std::string::npos)
+        << name;
+    EXPECT_EQ(ptx.find("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster."
+                       "cta_group::2.L2::cache_hint [") != std::string::npos,
+              pairs)
+        << name;
   }
 }
 

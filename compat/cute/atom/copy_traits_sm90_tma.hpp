@@ -3,6 +3,7 @@
 #include <cute/arch/copy_sm90_desc.hpp>
 #include <cute/atom/copy_atom.hpp>
 #include <zellige/atom/tma_copy.hpp>
+#include <zellige/atom/tma_tiled.hpp>
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -29,18 +30,6 @@ struct TMA_LOAD_Unpack {
 }  // namespace zellige
 
 namespace zellige::detail {
-
-/// CUTLASS's headers call it to make copies for SM100, which Zellige does not provide: a call is a compile
-/// error.
-template <class Internal, class Op, class... A>
-CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
-  static_assert(sizeof(Op) == 0,
-                "make_tma_copy_tiled: make_tma_copy makes copies of SM90; those of SM100 are not here");
-}
-template <class Internal, class Op, class... A>
-CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
-  static_assert(sizeof(Op) == 0, "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
-}
 
 /// Computes the extents and strides (in elements) of a global tensor as a TMA descriptor needs them, for
 /// kernels that write their own descriptors. Mode i of the box counts along those modes of `x` that the basis
