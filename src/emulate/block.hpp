@@ -57,6 +57,8 @@ class Block {
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
     return nullptr;
   }
+  /// Returns true if the tensor is the memory that raw pointers name: ordinary writes to it are not recorded.
+  bool is_raw(std::uint16_t id) const { return std::string_view(region_names[id]) == "shared memory"; }
   /// Returns any Region (byte range) of the shared memory tensor with this id; null if there is none.
   const Region* first_region(std::uint16_t id) const {
     for (const auto& r : regions_)

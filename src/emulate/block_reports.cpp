@@ -23,10 +23,11 @@ std::string lacking_bytes(const MBarrier& b) {
 
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(shadow::AsyncOp::Kind kind) {
-  // In the order of the enumeration, which ends with `tcgen05_commit`.
-  static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async",   "tma_store",
-                                          "bulk_store", "wgmma",     "tcgen05.mma",       "tcgen05_commit"};
-  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::tcgen05_commit) + 1);
+  // In the order of the enumeration, which ends with `try_cancel`.
+  static constexpr const char* names[] = {
+      "tma_load",   "bulk_load", "bulk_copy_cluster", "store_async",    "tma_store",
+      "bulk_store", "wgmma",     "tcgen05.mma",       "tcgen05_commit", "cluster_launch_try_cancel"};
+  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::try_cancel) + 1);
   return names[std::size_t(kind)];
 }
 
@@ -57,7 +58,7 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
       return fmt::format("; {} wrote them at \2 and no fence_proxy_async lies between", who);
     case What::async_write: {
       const shadow::AsyncOp& op = there.cluster.ops[c.op];
-      const MBarrier* barrier = there.cluster.block(op.block).mbarriers.find(op.barrier);
+      const MBarrier* barrier = there.cluster.block(op.block_of_barrier()).mbarriers.find(op.barrier);
       if (!op.landed) return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 wrote them and no wait at mbarrier {} lies between",
                          name_of(op.kind), who, barrier ? barrier->name : "");
@@ -204,7 +205,7 @@ void check_parts(Block& b) {
 void check_barriers(Block& home) {
   const auto on_their_way = [&](std::uint32_t barrier) {
     return std::ranges::any_of(home.cluster.ops, [&](const shadow::AsyncOp& op) {
-      return op.block == home.rank && op.barrier == barrier && !op.landed;
+      return op.block_of_barrier() == home.rank && op.barrier == barrier && !op.landed;
     });
   };
   for (const auto& [at, b] : home.mbarriers.all) {

@@ -44,10 +44,16 @@ std::string Cluster::spell(unsigned thread) const {
   return who + " of " + blocks_[thread / a_block]->name();
 }
 
-bool Cluster::run(std::uint64_t linear) {
+dim3 Cluster::first_block(std::uint64_t linear) const {
   const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster;
   const std::uint64_t across = grid.x / c.x, down = grid.y / c.y;
-  const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y, z = linear / across / down * c.z;
+  return {unsigned(linear % across * c.x), unsigned(linear / across % down * c.y),
+          unsigned(linear / across / down * c.z)};
+}
+
+bool Cluster::run(std::uint64_t linear) {
+  const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster, first = first_block(linear);
+  const std::uint64_t x = first.x, y = first.y, z = first.z;
   agents_ = warps_;
   previous = agents_++;
   begun = agents_++;
@@ -55,6 +61,7 @@ bool Cluster::run(std::uint64_t linear) {
   early.clear();
   fences_tensors = false;
   unfenced.clear();
+  refused = 0;
   error = nullptr;
   expired = false;
   time_ = 1;
@@ -130,7 +137,7 @@ bool Cluster::land_one() {
   if (op.kind == shadow::AsyncOp::Kind::tcgen05_commit) return land_commit(landing), true;
   for (std::size_t i = 0; i < landing.to->size(); ++i)
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
-  MBarrier* const barrier = block.mbarriers.find(op.barrier);
+  MBarrier* const barrier = blocks_[op.block_of_barrier()]->mbarriers.find(op.barrier);
   if (!barrier || !barrier->valid) return true;
   if (landing.after_wait) barrier->observed.time[previous] = 1;
   for (const auto& [agent, time] : landing.ends) {

@@ -35,6 +35,8 @@ class Cluster {
   /// Runs the cluster with this linear index to its end. Returns false if it was aborted; rethrows an
   /// exception that a kernel has thrown.
   bool run(std::uint64_t linear_index);
+  /// Returns the index in the grid of the first block of the cluster with this linear index.
+  dim3 first_block(std::uint64_t linear_index) const;
 
   std::uint32_t tick() { return ++time_; }  // starts a new epoch and returns its time
   unsigned agents() const { return agents_; }
@@ -90,6 +92,8 @@ class Cluster {
   std::uint32_t begun = 0;
   bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait
   std::vector<RawFinding> early;
+
+  std::uint32_t refused = 0;  // the AsyncOp of the last try_cancel to which the answer was no; 0: none
 
   // Missing fences of tcgen05. They are findings if a thread of the cluster executes such a fence: code without any, as CUTLASS's,
   // leaves them to the compiler.

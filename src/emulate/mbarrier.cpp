@@ -139,7 +139,7 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
     break;
   }
   for (const shadow::AsyncOp& op : own.cluster.ops) {
-    if (op.block != home.rank || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
+    if (op.block_of_barrier() != home.rank || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
     own.fail_at(f, b.tensor, {site, widen(op.site, site.address)},
                 "mbarrier {} is invalidated while the copy that {} issued at \2 is still to complete on it", b.name,
                 own.cluster.spell(op.thread));

@@ -31,8 +31,6 @@ struct OperandReader {
 
  private:
   void check_swizzle(std::uint32_t at, unsigned swizzle);
-  // Returns true if the tensor is the memory that raw pointers name: ordinary writes to it are not recorded.
-  bool is_raw(std::uint16_t id) const { return std::strcmp(b.region_names[id], "shared memory") == 0; }
 };
 
 // Reports a TMA load that wrote the bytes with another swizzle than the descriptor's.
@@ -67,7 +65,7 @@ inline const unsigned char* OperandReader::chunk(std::uint32_t at, unsigned swiz
   }
   shadow::Clash c = b.shadow.proxy_read(at, 16, a);
   if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);
-  if (c.what == shadow::Clash::What::unwritten && tensor && is_raw(tensor)) c = {};
+  if (c.what == shadow::Clash::What::unwritten && tensor && b.is_raw(tensor)) c = {};
   if (c = shadow::first_of(c, b.async.read_by(op, at, a, b.cluster.ops)); c) {
     Region r;
     const std::uint16_t id = tensor ? tensor : b.shadow.region_at(at);
@@ -87,6 +85,8 @@ inline void OperandReader::read(std::uint64_t descriptor, bool mn_major, unsigne
                                 std::vector<unsigned char>& out) {
   const unsigned swizzle = gmma_swizzle(descriptor);
   tensor = gmma_tensor(descriptor);
+  if (const Region* own = tensor && &b != f.home ? f.home->first_region(tensor) : nullptr)  // at the same place there
+    tensor = b.shared(f, own->name, unsigned(own->begin - f.home->memory), unsigned(own->bytes), site)->id;
   out.resize(rows * k * size);
   if (!mn_major) {
     for (unsigned r = 0; r < rows; ++r)

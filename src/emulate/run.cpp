@@ -197,6 +197,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   workers = unsigned(std::min<std::uint64_t>(workers, blocks));
 
   std::atomic<std::uint64_t> next{0};
+  grid.next = &next, grid.clusters = blocks;
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;

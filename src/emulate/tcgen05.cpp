@@ -270,7 +270,7 @@ void mma(Thread& t, const UmmaCall& call) {
   std::vector<double> all_a(s.m * s.k), all_b(s.n * s.k);
   for (unsigned i = 0; i < call.ctas; ++i) {
     Block& there = cluster.block(b.rank + i);
-    if (i && !reach(there, f, "multiplies from", "shared tensor", "of a pair", site, true)) return;
+    if (i && !reach(there, f, "multiplies from", "shared tensor", "A and B", site, true)) return;
     there.async.start(there.shared_bytes);
     const std::uint32_t reads = cluster.add({shadow::AsyncOp::Kind::tcgen05_mma, 0, true, actor.thread, 0, actor.site,
                                              pipe.agent, pipe.groups + 1, there.rank, 0});

@@ -265,10 +265,9 @@ struct BlackwellGemm {
   ZELLIGE_CALL void free() const {
     const TMEM::Allocator1Sm columns;
     if (bug == Bug::no_dealloc || bug == Bug::no_alloc) return;
-    if (bug == Bug::dealloc_of_a_pair) {
-      TMEM::Allocator2Sm().free(address, 128);
-      return;
-    }
+#if defined(ZELLIGE_EMULATE)  // ptxas refuses a kernel with both
+    if (bug == Bug::dealloc_of_a_pair) return TMEM::Allocator2Sm().free(address, 128);
+#endif
     columns.free(address + (bug == Bug::dealloc_of_other_columns ? 64 : 0),  // <free>
                  bug == Bug::dealloc_of_half || bug == Bug::alloc_of_one_set ? 64 : 128);
     if (bug == Bug::dealloc_twice) columns.free(address, 128);  // <free again>

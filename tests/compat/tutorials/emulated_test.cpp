@@ -121,6 +121,14 @@ INSTANTIATE_TEST_SUITE_P(
                              "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED"},
                     Tutorial{"tiled_copy_if.cu", "emulated_copy.cpp", "-DPREDICATED"},
                     Tutorial{"tiled_copy.cu", "emulated_copy.cpp", ""},
+                    Tutorial{"blackwell/04_mma_tma_2sm_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST -DPAIRS",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"},
+                    Tutorial{"blackwell/05_mma_tma_epi_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST -DPAIRS -DEPILOGUE",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"},
                     Tutorial{"blackwell/03_mma_tma_multicast_sm100.cu", "emulated_blackwell.cpp",
                              "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST",
                              "missing fence on mbarrier shared memory.* lets a tma_load complete "
