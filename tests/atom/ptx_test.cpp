@@ -116,13 +116,13 @@ TEST(Ptx, HasEveryNarrowProductOfSm120) {
   EXPECT_EQ(rows, 154);
   EXPECT_TRUE(is_assembled("sm_120a", unit));
 }
-// ldmatrix and stmatrix of bytes are on all of Blackwell; tensor memory and its products on sm_10x, those of integers on
-// sm_100a alone.
+// ldmatrix and stmatrix of bytes, launch control and arithmetic on two floats are on all of Blackwell; tensor memory and
+// its products on sm_10x, those of integers on sm_100a alone, those with K = 96 on sm_103a.
 TEST(Ptx, TensorMemoryIsAssembled) {
   if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
   const std::string unit = "device_unit_tmem.cu";
   EXPECT_TRUE(is_assembled("sm_100a", unit, "-DZELLIGE_TENSOR_MEMORY=1 -DZELLIGE_INTEGERS=1"));
-  EXPECT_TRUE(is_assembled("sm_103a", unit, "-DZELLIGE_TENSOR_MEMORY=1"));
+  EXPECT_TRUE(is_assembled("sm_103a", unit, "-DZELLIGE_TENSOR_MEMORY=1 -DZELLIGE_ULTRA=1"));
   EXPECT_TRUE(is_assembled("sm_120a", unit));
   EXPECT_FALSE(is_assembled("sm_120a", unit, "-DZELLIGE_TENSOR_MEMORY=1 > /dev/null 2>&1"));
 }

@@ -47,6 +47,20 @@ TEST(CompatHeaders, AKernelForSm100Compiles) {
     EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
 }
 
+// A product with scales of blocks, which tcgen05.cp copies to tensor memory.
+TEST(CompatHeaders, AKernelWithScalesForSm100Compiles) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const ptx = ptx_of(ZELLIGE_SOURCE_DIR "/tests/compat/blackwell_scaled.cu",
+                                 "-Werror all-warnings -gencode arch=compute_100a,code=sm_100a");
+  auto const count = [&](std::string const& what) {
+    int n = 0;
+    for (std::size_t at = 0; (at = ptx.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("tcgen05.cp.cta_group::1.32x128b.warpx4 ["), 2);
+  EXPECT_EQ(count("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale ["), 4);
+}
+
 // The tutorials of CuTe for Blackwell; 04 and 05 multiply by pairs of CTAs. They are foreign: an environment variable says
 // where they are.
 TEST(CompatHeaders, BlackwellsTutorialsCompile) {

@@ -5,4 +5,6 @@
 #include_next <cute/arch/mma_sm100_umma.hpp>
 #else
 #include <zellige/atom/umma.hpp>
+#include <zellige/atom/umma_block.hpp>
+#include <zellige/atom/umma_sparse.hpp>
 #endif

@@ -6,4 +6,5 @@
 #else
 #include <zellige/atom/byte_matrix.hpp>
 #include <zellige/atom/tmem_copy.hpp>
+#include <zellige/atom/tmem_from_shared.hpp>
 #endif

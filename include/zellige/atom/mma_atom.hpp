@@ -176,13 +176,18 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// Returns a copy of this wgmma atom with the accumulation flag `argument`: with(GMMA::ScaleOut::Zero) computes d =
-  /// a b in place of d += a b.
-  template <class A>
-  ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
-    MMA_Atom atom = *this;
-    atom.accumulate_ = argument;
-    return atom;
+  /// Returns a copy of this atom with the accumulation flag `argument`: with(GMMA::ScaleOut::Zero) computes d = a b in place of
+  /// d += a b. Atoms whose traits have a `with` of their own take what it takes: scales and metadata in tensor memory.
+  template <class... A>
+  ZELLIGE_HOST_DEVICE constexpr auto with(A const&... argument) const {
+    if constexpr (sizeof...(A) == 1 && (is_same_v<A, SM90::GMMA::ScaleOut> && ...)) {
+      MMA_Atom atom = *this;
+      ((atom.accumulate_ = argument), ...);
+      return atom;
+    } else {
+      auto const with_arguments = Traits::with(argument...);
+      return MMA_Atom<remove_cvref_t<decltype(with_arguments)>>{with_arguments};
+    }
   }
 
   /// Computes d = a * b + c with one instruction. Each argument is a fragment of rank 1, whose i-th element is the

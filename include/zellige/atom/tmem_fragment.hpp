@@ -13,7 +13,14 @@ namespace UMMA {
 
 /// Where an instruction with 64 rows has them. Interleaved: instructions share the lanes of four warps, the second takes the
 /// lanes that the first leaves. NonInterleaved: it takes other columns. Duplicated: A of a pair of CTAs is in all lanes.
-enum class TmemAllocMode { Interleaved = 0, NonInterleaved = 1, Duplicated = 2 };
+/// ScaleFactorDuplicated: scales of blocks are in the lanes of each of four warps, or of each of two.
+enum class TmemAllocMode {
+  Interleaved = 0,
+  NonInterleaved = 1,
+  Duplicated = 2,
+  ScaleFactorDuplicated4by1 = 3,
+  ScaleFactorDuplicated2by2 = 4
+};
 
 namespace detail {
 /// Returns the layout (M, N) -> lane + 128 column of the elements of one instruction.
@@ -77,6 +84,15 @@ using zellige::GMMA::Layout_MN_SW64_Atom;
 
 }  // namespace UMMA
 
+/// Fragments in tensor memory, by make_tensor<UMMA::tmem_frg<...>>(shape).
+template <class Fragment>
+requires requires { typename Fragment::tensor_memory_tag; }
+struct MakeTensor<Fragment> {
+  template <class S>
+  ZELLIGE_HOST_DEVICE constexpr auto operator()(S const& part) const {
+    return Fragment::make(shape(part));
+  }
+};
 /// Descriptors of operands in shared memory: the fragment of a part ((M, K), MMA_M, MMA_K, ...) has one per instruction.
 template <UMMA::Major major>
 struct MakeTensor<UMMA::smem_desc<major>> {

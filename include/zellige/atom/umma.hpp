@@ -7,8 +7,8 @@
 //   mma.accumulate_ = UMMA::ScaleOut::Zero;
 //   gemm(mma, a(_, _, k), b(_, _, k), c);              // all threads of one warp; then tcgen05_commit: tcgen05.hpp
 //
-// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks and sparse ones are not. Compile for sm_100a or
-// sm_103a, i8 for sm_100a alone.
+// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks are in umma_block.hpp, sparse ones in
+// umma_sparse.hpp. Compile for sm_100a or sm_103a, i8 for sm_100a alone.
 #pragma once
 
 #include <zellige/atom/gemm_call.hpp>
@@ -25,7 +25,7 @@ namespace zellige {
 namespace UMMA {
 
 /// The kinds of tcgen05.mma, and their names in PTX.
-enum class Kind : signed char { tf32, f16, i8, f8f6f4 };
+enum class Kind : signed char { tf32, f16, i8, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
 namespace detail {
 
@@ -194,7 +194,9 @@ struct MMA_Traits<Op> {
                      Op::ctas == 2 ? UMMA::TmemAllocMode::Duplicated : UMMA::TmemAllocMode::NonInterleaved>,
       UMMA::smem_desc<Op::a_major>>;
   using FrgTypeB = UMMA::smem_desc<Op::b_major>;
-  using FrgTypeC = UMMA::tmem_frg<ValTypeC, uint32_t, Op::ctas>;
+  using FrgTypeC = UMMA::tmem_frg<ValTypeC, uint32_t, Op::ctas,
+                                  Op::a_in_tmem && Op::ctas == 1 ? UMMA::TmemAllocMode::NonInterleaved
+                                                                 : UMMA::TmemAllocMode::Interleaved>;
 
   using Shape_MNK = Shape<Int<Op::m>, Int<Op::n>, Int<Op::k>>;
   using ThrID = Layout<Int<Op::ctas>>;

@@ -76,6 +76,18 @@ concept memory_pointer = requires {
   typename P::template rebound<typename P::iterator>;
 };
 
+namespace detail {
+/// The least n such that 2^n is not less than x.
+ZELLIGE_HOST_DEVICE constexpr int log2_above(int x) {
+  int n = 0;
+  while ((1 << n) < x) ++n;
+  return n;
+}
+/// log2 of the number of elements per word of 32 bits; negative if an element takes several words. An element of 6 bits takes 8.
+template <class T>
+inline constexpr int tmem_shift = 5 - log2_above(int(sizeof_bits<T>::value));
+}  // namespace detail
+
 /// An address in Blackwell's tensor memory, 128 lanes of 512 32-bit columns, which only instructions can
 /// read. Positions of elements within a word are counted in unused high bits of the address.
 template <class T>
@@ -84,13 +96,7 @@ struct tmem_ptr {
   using value_type = remove_cvref_t<T>;
   using reference = T;
   using memory = tmem_tag;
-  // log2 of the number of elements per word; negative if an element takes several words.
-  static constexpr int shift = sizeof_bits<T>::value <= 4    ? 3
-                               : sizeof_bits<T>::value <= 8  ? 2
-                               : sizeof_bits<T>::value <= 16 ? 1
-                               : sizeof_bits<T>::value <= 32 ? 0
-                               : sizeof_bits<T>::value <= 64 ? -1
-                                                             : -2;
+  static constexpr int shift = detail::tmem_shift<T>;
 
   unsigned addr_ = 0;
 

@@ -36,6 +36,10 @@ struct sizeof_bits<sparse_elem<N, T>> : Int<sizeof_bits_v<T> / N> {
   static_assert(sizeof_bits_v<T> % N == 0, "sparse_elem<N, T>: N does not divide the bits of T");
 };
 
+/// In tensor memory an element may take less than a bit.
+template <int N, class T>
+inline constexpr int detail::tmem_shift<sparse_elem<N, T>> = 5 - log2_above(int(sizeof_bits_v<T>)) + log2_above(N);
+
 /// Pointer that counts in logical elements, N per stored element.
 template <int N, class It>
 struct sparse_ptr {
