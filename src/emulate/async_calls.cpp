@@ -94,6 +94,7 @@ const AsyncEngine& async_engine() {
     add_mbarriers(all);
     add_copies(all);
     add_wgmma(all);
+    add_tcgen05(all);
     return all;
   }();
   return table;

@@ -70,6 +70,7 @@ void Block::begin(std::uint64_t linear_index) {
   parts.clear();
   async.reset();
   mbarriers = {};
+  tensor.reset();
   touches.clear();
   acquired.clear();
   live_ = threads_;
@@ -179,6 +180,7 @@ void Block::finish(Fiber& f) {
   if (!live_) {
     check_registers(*this);
     check_departure(*this);
+    tensor.check_freed(*this);
   }
   cluster.left(f);
   Fiber* other = next();

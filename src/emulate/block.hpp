@@ -14,6 +14,7 @@
 #include "emulate/block_state.hpp"
 #include "emulate/findings.hpp"
 #include "emulate/mbarrier.hpp"
+#include "emulate/tensor_memory.hpp"
 #include "shadow/async_shadow.hpp"
 #include "shadow/shared_additions.hpp"
 #include "shadow/shared_shadow.hpp"
@@ -56,6 +57,8 @@ class Block {
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
     return nullptr;
   }
+  /// Returns true if the tensor is the memory that raw pointers name: ordinary writes to it are not recorded.
+  bool is_raw(std::uint16_t id) const { return std::string_view(region_names[id]) == "shared memory"; }
   /// Returns any Region (byte range) of the shared memory tensor with this id; null if there is none.
   const Region* first_region(std::uint16_t id) const {
     for (const auto& r : regions_)
@@ -147,6 +150,7 @@ class Block {
   PartsRead parts;
   shadow::AsyncShadow async;
   MBarriers mbarriers;
+  TensorMemory tensor;
   std::unordered_map<unsigned, RemoteTouch> touches;  // by index of the warp in the cluster
   std::vector<shadow::Acquisition> acquired;          // increments of atomic counters by this block's threads
   std::vector<const char*> region_names;              // names of tensors, by Region::id

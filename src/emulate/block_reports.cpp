@@ -23,10 +23,11 @@ std::string lacking_bytes(const MBarrier& b) {
 
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(shadow::AsyncOp::Kind kind) {
-  // In the order of the enumeration, which ends with `wgmma`.
-  static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async", "tma_store",
-                                          "bulk_store", "wgmma"};
-  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::wgmma) + 1);
+  // In the order of the enumeration, which ends with `try_cancel`.
+  static constexpr const char* names[] = {
+      "tma_load",   "bulk_load", "bulk_copy_cluster", "store_async",    "tma_store",
+      "bulk_store", "wgmma",     "tcgen05.mma",       "tcgen05_commit", "cluster_launch_try_cancel"};
+  static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::try_cancel) + 1);
   return names[std::size_t(kind)];
 }
 
@@ -57,7 +58,7 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
       return fmt::format("; {} wrote them at \2 and no fence_proxy_async lies between", who);
     case What::async_write: {
       const shadow::AsyncOp& op = there.cluster.ops[c.op];
-      const MBarrier* barrier = there.cluster.block(op.block).mbarriers.find(op.barrier);
+      const MBarrier* barrier = there.cluster.block(op.block_of_barrier()).mbarriers.find(op.barrier);
       if (!op.landed) return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 wrote them and no wait at mbarrier {} lies between",
                          name_of(op.kind), who, barrier ? barrier->name : "");
@@ -68,7 +69,9 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
                          name_of(op.kind), who,
-                         op.kind == shadow::AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
+                         op.kind == shadow::AsyncOp::Kind::wgmma         ? "wgmma_wait"
+                         : op.kind == shadow::AsyncOp::Kind::tcgen05_mma ? "wait at an mbarrier of its tcgen05_commit"
+                                                                         : "tma_store_wait_read");
     }
     case What::storing:
       return fmt::format(
@@ -149,6 +152,9 @@ std::string waiting_for(const Fiber& f, RawFinding& raw) {
     case Fiber::State::for_registers:
       return fmt::format("waits in register_alloc for {} registers a thread, {} are free in the block, at {}",
                          f.barrier, home.free_registers, line);
+    case Fiber::State::for_columns:
+      return fmt::format("waits in tcgen05.alloc for {} columns of tensor memory, which are not free, at {}", f.barrier,
+                         line);
     case Fiber::State::in_lanes:
       return fmt::format("waits in {} with the mask {:#010x} at {}", f.what, f.mask, line);
     case Fiber::State::spinning:
@@ -199,7 +205,7 @@ void check_parts(Block& b) {
 void check_barriers(Block& home) {
   const auto on_their_way = [&](std::uint32_t barrier) {
     return std::ranges::any_of(home.cluster.ops, [&](const shadow::AsyncOp& op) {
-      return op.block == home.rank && op.barrier == barrier && !op.landed;
+      return op.block_of_barrier() == home.rank && op.barrier == barrier && !op.landed;
     });
   };
   for (const auto& [at, b] : home.mbarriers.all) {
@@ -330,13 +336,17 @@ void check_departure(Block& b) {
     const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(cluster.launch().kernel));
     if (!b.findings.fresh(kind, nullptr, at)) continue;
     RawFinding raw{kind, b.region_names[op.region], "", {{at}}, b.linear};
+    const bool multiplies = op.kind == K::wgmma || op.kind == K::tcgen05_mma;
     raw.text = fmt::format("{}: it ends while the {} that {} issued at \1 may still {} its shared memory; {}", b.name(),
                            name_of(op.kind), cluster.spell(op.thread),
-                           stores || copied || op.kind == K::wgmma ? "read" : "write",
+                           stores || copied || multiplies ? "read"
+                           : op.kind == K::tcgen05_commit ? "arrive at an mbarrier in"
+                                                          : "write",
                            stores   ? "tma_store_wait_read comes first"
                            : copied ? "a wait at its mbarrier in the other block, and a barrier, come first"
-                           : op.kind == K::wgmma ? "wgmma_wait comes first"
-                                                 : "a wait at its mbarrier comes first");
+                           : op.kind == K::wgmma       ? "wgmma_wait comes first"
+                           : op.kind == K::tcgen05_mma ? "tcgen05_commit and a wait at its mbarrier come first"
+                                                       : "a wait at its mbarrier comes first");
     b.findings.add(std::move(raw));
   }
 }

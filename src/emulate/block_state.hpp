@@ -2,6 +2,7 @@
 // the launch that it belongs to.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -31,6 +32,8 @@ struct LaunchState : Launch {
   void (*body)(const Launch&) = nullptr;
   unsigned parameters = 0;
   const std::size_t* sizes = nullptr;
+  std::atomic<std::uint64_t>* next = nullptr;  // the next cluster that starts, by its index
+  std::uint64_t clusters = 0;
   const LaunchState* ranks = nullptr;  // by rank: the launch with that rank's arguments; null: there is one rank
 };
 

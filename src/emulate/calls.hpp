@@ -18,6 +18,10 @@ void add_waits(Engine&);
 void add_copies(AsyncEngine&);
 void add_mbarriers(AsyncEngine&);  // mbarrier.cpp
 void add_wgmma(AsyncEngine&);      // wgmma.cpp
+void add_tcgen05(AsyncEngine&);    // tcgen05.cpp
+/// Records that a tcgen05.commit will arrive once at an mbarrier. If its phase expects no more arrivals, reports a finding and
+/// returns false.
+bool begin_commit(Fiber&, MBarrier&, Site);
 
 /// Checks and records that a TMA or bulk store begins to write global memory.
 void begin_store(Fiber&, const StoreInFlight&);

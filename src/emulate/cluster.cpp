@@ -44,15 +44,24 @@ std::string Cluster::spell(unsigned thread) const {
   return who + " of " + blocks_[thread / a_block]->name();
 }
 
-bool Cluster::run(std::uint64_t linear) {
+dim3 Cluster::first_block(std::uint64_t linear) const {
   const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster;
   const std::uint64_t across = grid.x / c.x, down = grid.y / c.y;
-  const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y, z = linear / across / down * c.z;
+  return {unsigned(linear % across * c.x), unsigned(linear / across % down * c.y),
+          unsigned(linear / across / down * c.z)};
+}
+
+bool Cluster::run(std::uint64_t linear) {
+  const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster, first = first_block(linear);
+  const std::uint64_t x = first.x, y = first.y, z = first.z;
   agents_ = warps_;
   previous = agents_++;
   begun = agents_++;
   waits_for_previous = launch_->config->programmatic;
   early.clear();
+  fences_tensors = false;
+  unfenced.clear();
+  refused = 0;
   error = nullptr;
   expired = false;
   time_ = 1;
@@ -97,6 +106,8 @@ bool Cluster::run(std::uint64_t linear) {
   if (error) std::rethrow_exception(error);
   if (waits_for_previous)
     for (RawFinding& f : early) findings.add(std::move(f));
+  if (fences_tensors)
+    for (RawFinding& f : unfenced) findings.add(std::move(f));
   for (auto& b : blocks_) b->end();
   return !live;
 }
@@ -123,9 +134,10 @@ bool Cluster::land_one() {
   shadow::AsyncOp& op = ops[landing.op];
   Block& block = *blocks_[op.block];
   op.landed = true;
+  if (op.kind == shadow::AsyncOp::Kind::tcgen05_commit) return land_commit(landing), true;
   for (std::size_t i = 0; i < landing.to->size(); ++i)
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
-  MBarrier* const barrier = block.mbarriers.find(op.barrier);
+  MBarrier* const barrier = blocks_[op.block_of_barrier()]->mbarriers.find(op.barrier);
   if (!barrier || !barrier->valid) return true;
   if (landing.after_wait) barrier->observed.time[previous] = 1;
   for (const auto& [agent, time] : landing.ends) {
@@ -136,6 +148,22 @@ bool Cluster::land_one() {
   op.epoch = barrier->ended;
   complete_bytes(*this, *barrier, std::int64_t(landing.data->size()));
   return true;
+}
+
+// Arrives once at the mbarrier of a tcgen05.commit.
+void Cluster::land_commit(const Landing& landing) {
+  const shadow::AsyncOp& op = ops[landing.op];
+  MBarrier* const barrier = blocks_[op.block]->mbarriers.find(op.barrier);
+  if (!barrier || !barrier->valid || !barrier->pending) return;
+  if (landing.after_wait) barrier->observed.time[previous] = 1;
+  for (const auto& [agent, time] : landing.ends) {
+    std::uint32_t& observed = barrier->observed.time[agent];
+    observed = std::max(observed, time);
+  }
+  --barrier->commits;
+  barrier->came.push_back({~0u, op.thread});  // no other thread observes it but by the end of the phase
+  --barrier->pending;
+  complete_bytes(*this, *barrier, 0);
 }
 
 bool Cluster::wake_pollers() {

@@ -15,7 +15,7 @@
 
 namespace zellige::emulate {
 
-/// An asynchronous copy into one block's shared memory that has not completed yet.
+/// An asynchronous copy into one block's shared memory, or a tcgen05.commit, that has not completed yet. A commit has no bytes.
 struct Landing {
   std::uint32_t op = 0;                                    // index of its AsyncOp, which has its block and mbarrier
   std::uint32_t chunk = 16;                                // bytes per chunk
@@ -35,6 +35,8 @@ class Cluster {
   /// Runs the cluster with this linear index to its end. Returns false if it was aborted; rethrows an
   /// exception that a kernel has thrown.
   bool run(std::uint64_t linear_index);
+  /// Returns the index in the grid of the first block of the cluster with this linear index.
+  dim3 first_block(std::uint64_t linear_index) const;
 
   std::uint32_t tick() { return ++time_; }  // starts a new epoch and returns its time
   unsigned agents() const { return agents_; }
@@ -91,6 +93,13 @@ class Cluster {
   bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait
   std::vector<RawFinding> early;
 
+  std::uint32_t refused = 0;  // the AsyncOp of the last try_cancel to which the answer was no; 0: none
+
+  // Missing fences of tcgen05. They are findings if a thread of the cluster executes such a fence: code without any, as CUTLASS's,
+  // leaves them to the compiler.
+  bool fences_tensors = false;
+  std::vector<RawFinding> unfenced;
+
   // State of the cluster's barrier.
   unsigned arrived = 0, live = 0;  // threads that have arrived; threads that have not returned
   // number of times that polling threads were resumed since other progress was made
@@ -98,7 +107,8 @@ class Cluster {
 
  private:
   Fiber* next();    // takes a fiber that can run; null: none
-  bool land_one();  // completes the oldest copy; false if there is none
+  bool land_one();  // completes the oldest copy or commit; false if there is none
+  void land_commit(const Landing&);
   // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
   // 1000 times while no other thread made progress.
   bool wake_pollers();

@@ -121,6 +121,9 @@ struct InFlight {
   std::uintptr_t last_wgmma = 0;  // return address
   std::vector<Accumulators> accumulators;
   std::vector<WgmmaRegisters> operands;
+
+  // what the thread had observed at its last tcgen05_after_thread_sync: a time of each agent; empty: it has had none
+  std::vector<std::uint32_t> tensor_seen;
 };
 
 /// A CUDA thread of an emulated block, which runs as a fiber (Boost.Context) with a stack of its own.
@@ -136,6 +139,7 @@ struct Fiber : Thread {
     in_wgmma,       // in wgmma, until its warpgroup has arrived
     at_cluster,     // in cluster_wait
     for_registers,  // in setmaxnreg.inc
+    for_columns,    // in tcgen05.alloc
     in_lanes,       // in a collective of the lanes that a mask names
     gathering,      // in active_lanes
     spinning,       // tested memory that has not changed
@@ -148,7 +152,7 @@ struct Fiber : Thread {
   std::uint32_t lane = 0;
   State state = State::ready;
   Site site{};                         // the call in which it waits
-  std::uint32_t barrier = 0;           // at_barrier: the barrier's id; for_registers: the number of registers wanted
+  std::uint32_t barrier = 0;           // at_barrier: the barrier's id; for_registers, for_columns: the number wanted
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
   bool arrived_at_cluster = false;        // between cluster_arrive and cluster_wait

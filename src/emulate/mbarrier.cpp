@@ -112,7 +112,7 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
   if (b.name.empty()) b.agent = own.cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
-  b.bytes = b.phase = b.strays = 0;
+  b.bytes = b.phase = b.strays = b.commits = 0;
   b.counts_bytes = false;
   b.came.clear(), b.came_before.clear();
   b.valid = true, b.fenced_at = 0;
@@ -139,7 +139,7 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
     break;
   }
   for (const shadow::AsyncOp& op : own.cluster.ops) {
-    if (op.block != home.rank || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
+    if (op.block_of_barrier() != home.rank || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
     own.fail_at(f, b.tensor, {site, widen(op.site, site.address)},
                 "mbarrier {} is invalidated while the copy that {} issued at \2 is still to complete on it", b.name,
                 own.cluster.spell(op.thread));
@@ -282,6 +282,20 @@ void complete_bytes(Cluster& cluster, MBarrier& b, std::int64_t bytes) {
     f->home->make_ready(*f->its_warp, 1u << f->lane);
   }
   b.waiting.swap(later);
+}
+
+bool begin_commit(Fiber& f, MBarrier& b, Site site) {
+  Block& own = *f.home;
+  const bool fits = b.commits < b.pending, knows = may_arrive(b, own.actor(f, site.address), own.cluster);
+  b.last = {site.address, 0};
+  if (!fits || !knows)
+    own.fail_at(f, b.tensor, site,
+                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}{}, the last by "
+                "tcgen05_commit",
+                b.name, b.count, fits ? b.count + ++b.strays : b.count - b.pending + b.commits + 1,
+                fits ? b.phase - 1 : b.phase, fits ? ", since this thread has not observed that it has ended" : "");
+  if (fits) ++b.commits;
+  return fits;
 }
 
 void MBarriers::report_write(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) const {

@@ -43,8 +43,9 @@ struct MBarrier {
   std::vector<Arrived> came, came_before;         // arrivals in this phase, and in the previous one
   // number of arrivals in this phase by threads that could not know that the previous phase had ended
   std::uint32_t strays = 0;
-  Site last{};               // call of the last arrival
-  shadow::Clock observed{};  // what the threads had observed that arrived in this phase
+  std::uint32_t commits = 0;  // tcgen05.commit that are still to arrive
+  Site last{};                // call of the last arrival
+  shadow::Clock observed{};   // what the threads had observed that arrived in this phase
   // What the ends of phases up to the n-th, counted like `ended`, pass on to waiting threads: at n % kept.
   static constexpr unsigned kept = 4;
   shadow::Clock released[kept]{};

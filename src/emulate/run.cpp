@@ -180,23 +180,22 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   check(config);
   LaunchMemory memory(config);
   LaunchState grid;
-  grid.config = &config;
+  grid.config = &config, grid.run = run_grid;
   grid.arguments = memory.arguments.data();
   const unsigned ranks = std::max(1u, unsigned(config.ranks.size()));
   grid.argument_count = unsigned(memory.arguments.size()) / ranks;
-  grid.run = run_grid;
   entry(grid);
   check_parameters(grid);
   const std::vector<LaunchState> of_rank = by_rank(grid, ranks);
   if (ranks > 1) grid.ranks = of_rank.data();
 
   const dim3& c = config.cluster;
-  // The number of clusters of the launch, which are distributed to the worker threads.
-  const std::uint64_t blocks = std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
+  grid.clusters = std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
   unsigned workers = config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
-  workers = unsigned(std::min<std::uint64_t>(workers, blocks));
+  workers = unsigned(std::min<std::uint64_t>(workers, grid.clusters));
 
   std::atomic<std::uint64_t> next{0};
+  grid.next = &next;
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;
@@ -207,7 +206,8 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
       bool complete = true;
-      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) complete &= block->run(b);
+      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < grid.clusters;)
+        complete &= block->run(b);
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;

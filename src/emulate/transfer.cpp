@@ -83,7 +83,7 @@ bool watched(const Region& r) { return static_cast<const GlobalState*>(r.shadow)
 
 // Issues an asynchronous copy to the tile `to` in each block of the cluster whose bit is set in `ranks`. In
 // each of these blocks, the copy completes on the mbarrier at the offset of `barrier`.
-void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site site) {
+void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site site, bool for_pair = false) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
   if (!in_own_block(f, to, load.verb, site)) return;
@@ -101,8 +101,9 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
   for (unsigned rank = 0; rank < cluster.size(); ++rank) {
     if (!(ranks >> rank & 1)) continue;
     Block& there = cluster.block(rank);
-    MBarrier* b = &there == &own ? mbarrier_at(f, barrier, load.use, site)
-                                 : mbarrier_at(there, f, bar, load.use, site, barrier.region->name, true);
+    Block& counting = for_pair ? cluster.block(rank & ~1u) : there;
+    MBarrier* b = &counting == &own ? mbarrier_at(f, barrier, load.use, site)
+                                    : mbarrier_at(counting, f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
     if (!b->fenced_at || !own.actor(f, site.address).after(b->fenced_at, b->made_by)) {
       own.report(f, Kind::fence, b->tensor, {site, widen(b->made_site, site.address)},
@@ -120,6 +121,7 @@ void issue(Fiber& f, Load load, Place to, Place barrier, unsigned ranks, Site si
     const shadow::Actor a = own.actor(f, site.address);
     const std::uint32_t op = cluster.add({load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0,
                                           shadow::AsyncOp::never, there.rank, bar});
+    if (for_pair) cluster.ops[op].barrier_block = counting.rank;
     for (const std::uint32_t p : *places)
       if (const shadow::Clash c =
               shadow::first_of(there.shadow.write(p, load.chunk, a, region->id, shadow::SharedShadow::By::proxy),
@@ -176,8 +178,10 @@ void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::ui
     if (!inside[i / 16]) continue;
     const std::uint32_t p = swizzled(at + (box ? box->place(i) : i), swizzle);
     std::memcpy(store.data.data() + i, b.memory + p, 16);
-    shadow::Clash c = shadow::first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(store.op, p, a, cluster.ops));
-    if (!c && b.shadow.region_at(p) != from.region->id)
+    shadow::Clash written = b.shadow.proxy_read(p, 16, a);
+    if (written.what == shadow::Clash::What::unwritten && b.is_raw(from.region->id)) written = {};
+    shadow::Clash c = shadow::first_of(written, b.async.read_by(store.op, p, a, cluster.ops));
+    if (!c && !b.is_raw(from.region->id) && b.shadow.region_at(p) != from.region->id)
       c = {shadow::Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
     if (c) clash(f, f.index, {b.memory + p, from.region}, 16, verb, site, c);
   }
@@ -241,7 +245,7 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   load.swizzle = map.swizzle, load.box = &box;
   for (const BoxRun& run : box.runs)
     if (watched(r)) load.sources.emplace_back(r.begin + run.from, run.bytes);
-  issue(f, std::move(load), to, barrier, ranks, site);
+  issue(f, std::move(load), to, barrier, ranks, site, (mask & of_pair) != 0);
 }
 
 void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
@@ -287,6 +291,31 @@ void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place 
   std::memcpy(data.data(), &value, 4);
   issue(f, {AsyncKind::store_async, "writes by store_async", "lets a store_async complete on", std::move(data), 4}, to,
         barrier, 1u << rank, site);
+}
+
+// Executes clusterlaunchcontrol.try_cancel: takes the next cluster of the grid from those that have not started, if there is
+// one, and writes the answer as a copy does.
+void try_cancel(Thread& t, Place answer, Place barrier, bool to_all) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  Cluster& cluster = b.cluster;
+  constexpr const char* verb = "writes by cluster_launch_try_cancel";
+  if (!admit(f, answer, 16, Space::shared, 16, verb, site)) return;
+  if (cluster.refused && cluster.ops[cluster.refused].over_for(known(f)))
+    b.fail_at(f, answer.region->name, {site, widen(cluster.ops[cluster.refused].site, site.address)},
+              "cluster_launch_try_cancel after the answer to the one at \2 was that no cluster is left");
+  const LaunchState& launch = cluster.launch();
+  const std::uint64_t next = launch.next->fetch_add(1, std::memory_order_relaxed);
+  std::uint32_t words[4] = {};
+  if (next < launch.clusters) {
+    const dim3 first = cluster.first_block(next);
+    words[0] = first.x, words[1] = first.y, words[2] = first.z, words[3] = 1;
+  }
+  std::vector<unsigned char> data(16);
+  std::memcpy(data.data(), words, 16);
+  const std::size_t before = cluster.ops.size();
+  issue(f, {AsyncKind::try_cancel, verb, "lets a cluster_launch_try_cancel complete on", std::move(data)}, answer,
+        barrier, to_all ? (1u << cluster.size()) - 1 : 1u << b.rank, site);
+  if (!words[3] && cluster.ops.size() > before) cluster.refused = std::uint32_t(before);
 }
 
 void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, const int* at, Reduction reduction,
@@ -339,6 +368,7 @@ void add_copies(AsyncEngine& all) {
   all.bulk_store = bulk_store;
   all.bulk_copy_cluster = bulk_copy_cluster;
   all.store_async = store_async;
+  all.try_cancel = try_cancel;
   all.bulk_commit = bulk_commit;
   all.bulk_wait = bulk_wait;
 }

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "emulate/calls.hpp"
-#include "zellige/atom/gmma_operand.hpp"
+#include "emulate/operand_reader.hpp"
 
 namespace zellige::emulate {
 
@@ -93,80 +93,6 @@ void take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group,
   std::memcpy(o->content, registers, sizeof(o->content));
 }
 
-// Reads an operand of a wgmma from shared memory, and checks each 16-byte chunk.
-struct OperandReader {
-  Block& b;
-  Fiber& f;
-  std::uint32_t op;  // index of the wgmma's AsyncOp
-  Site site;
-  const char* which;          // "A" or "B", for messages
-  const shadow::Actor& a;     // the warpgroup, with what all of its threads have observed
-  std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
-  bool swizzle_told = false;  // a mismatch of swizzles has been reported
-
-  // Checks a wgmma's read of 16 bytes at offset `at` of shared memory, and returns a pointer to them. Returns
-  // a pointer to NaNs if the read is out of bounds, which is reported.
-  const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
-    if (at + 16 > b.shared_bytes) {
-      b.report(f, Kind::out_of_bounds, nullptr, site,
-               "of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch gives a block {}",
-               which, b.who(f.index), at, at + 16, b.shared_bytes);
-      return rejected;
-    }
-    if (tensor && !b.region(tensor, at)) {
-      const Region& r = *b.first_region(tensor);
-      const std::ptrdiff_t from = b.memory + at - r.begin;
-      b.report(f, Kind::out_of_bounds, r.name, site,
-               "on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}", r.name,
-               b.who(f.index), from, from + 16, r.bytes);
-      return rejected;
-    }
-    shadow::Clash c = b.shadow.proxy_read(at, 16, a);
-    if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);
-    if (c = shadow::first_of(c, b.async.read_by(op, at, a, b.cluster.ops)); c) {
-      Region r;
-      const std::uint16_t id = tensor ? tensor : b.shadow.region_at(at);
-      const Region* named = b.region(id, at);
-      if (!named) {
-        r.name = "", r.begin = b.memory, r.bytes = b.shared_bytes, r.space = Space::shared, r.shadow = &b;
-        named = &r;
-      }
-      clash(f, f.index, {b.memory + at, named}, 16, "multiplies by wgmma", site, c);
-    }
-    const shadow::AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
-    if (b.async.writer(at) && writer.kind == shadow::AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
-        b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
-      swizzle_told = true;
-      const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
-      b.fail_at(f, b.region_names[writer.region], {site, widen(writer.site, site.address)},
-                "wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 wrote tensor {} with {}", which,
-                name(swizzle), b.region_names[writer.region], name(writer.swizzle));
-    }
-    return b.memory + at;
-  }
-
-  // Reads an operand of `rows` rows (its extent along M or N) of `k` elements, of `size` bytes each, into
-  // `out`, row by row. mn_major: the operand is contiguous along M or N, not along K.
-  void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
-            std::vector<unsigned char>& out) {
-    const unsigned swizzle = gmma_swizzle(descriptor);
-    tensor = gmma_tensor(descriptor);
-    out.resize(rows * k * size);
-    if (!mn_major) {
-      for (unsigned r = 0; r < rows; ++r)
-        for (unsigned c = 0; c < k * size; c += 16)
-          std::memcpy(&out[r * k * size + c], chunk(gmma_address(descriptor, false, size, r, c / size), swizzle), 16);
-      return;
-    }
-    const unsigned wide = 16 / size;
-    for (unsigned r = 0; r < rows; r += wide)
-      for (unsigned c = 0; c < k; ++c) {
-        const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
-        for (unsigned i = 0; i < wide; ++i) std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
-      }
-  }
-};
-
 // Records that a thread has reached its warpgroup's wgmma. Returns whether it is the last of the warpgroup. Reports
 // a finding (an error in the kernel) if others have reached another wgmma.
 bool join_wgmma(const Fiber& f, const WgmmaCall& call, Site site) {
@@ -224,8 +150,9 @@ void read_operands(Fiber& leader, const Instruction& row, std::uint32_t group, S
   a.clock = &all;
   a.minimum = all.minimum(b.cluster.warps());
   a.thread = a.warp = 0xFFFF;
-  if (!first.ra) OperandReader{b, leader, op, site, "A", a}.read(first.a, first.a_mn, unsigned(row.m), k, size, ta);
-  OperandReader{b, leader, op, site, "B", a}.read(first.b, first.b_mn, first.n, k, size, tb);
+  if (!first.ra)
+    OperandReader{b, leader, op, site, "wgmma", "A", a}.read(first.a, first.a_mn, unsigned(row.m), k, size, ta);
+  OperandReader{b, leader, op, site, "wgmma", "B", a}.read(first.b, first.b_mn, first.n, k, size, tb);
 }
 
 // Checks and takes over a thread's accumulator registers, of `d_bytes` bytes, for a wgmma of commit group `group`. Returns

@@ -16,7 +16,18 @@ namespace zellige::shadow {
 /// warpgroup's wgmma groups. The operation completes on `agent`, at that agent's time `epoch`. A thread whose clock has a
 /// later time of the agent knows that the operation is complete.
 struct AsyncOp {
-  enum class Kind : std::uint8_t { tma_load, bulk_load, cluster_copy, store_async, tma_store, bulk_store, wgmma };
+  enum class Kind : std::uint8_t {
+    tma_load,
+    bulk_load,
+    cluster_copy,
+    store_async,
+    tma_store,
+    bulk_store,
+    wgmma,
+    tcgen05_mma,
+    tcgen05_commit,
+    try_cancel
+  };
   // `epoch` of an operation whose completion is not scheduled
   static constexpr std::uint32_t never = 0xFFFFFFFF;
   static constexpr std::uint32_t no_block = 0xFFFFFFFF;
@@ -28,12 +39,15 @@ struct AsyncOp {
   std::uint16_t region = 0;  // the tensor, by its id in `block`
   std::uint32_t site = 0;    // low half of the return address
   std::uint32_t agent = 0, epoch = never;
-  std::uint32_t block = no_block;  // rank in the cluster of the block whose shared memory is accessed
-  std::uint32_t barrier = 0;       // loads: byte offset in `block` of the mbarrier on which the copy completes
-  std::uint32_t from = no_block;   // copies from block to block: rank of the block whose shared memory is read
+  std::uint32_t block = no_block;          // rank in the cluster of the block whose shared memory is accessed
+  std::uint32_t barrier = 0;               // loads: byte offset in `block` of the mbarrier on which the copy completes
+  std::uint32_t from = no_block;           // copies from block to block: rank of the block whose shared memory is read
+  std::uint32_t barrier_block = no_block;  // rank of the block of the mbarrier, if that is not `block`
 
+  std::uint32_t block_of_barrier() const { return barrier_block == no_block ? block : barrier_block; }
   bool completes_on_mbarrier() const {
-    return kind == Kind::tma_load || kind == Kind::bulk_load || kind == Kind::cluster_copy || kind == Kind::store_async;
+    return kind == Kind::tma_load || kind == Kind::bulk_load || kind == Kind::cluster_copy ||
+           kind == Kind::store_async || kind == Kind::try_cancel;
   }
   /// Returns true if a thread with the vector clock `clock` has observed the operation's completion.
   bool over_for(const Clock& clock) const { return epoch != never && clock.time[agent] > epoch; }

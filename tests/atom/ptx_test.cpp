@@ -127,6 +127,11 @@ TEST(Ptx, TensorMemoryIsAssembled) {
   EXPECT_FALSE(is_assembled("sm_120a", unit, "-DZELLIGE_TENSOR_MEMORY=1 > /dev/null 2>&1"));
 }
 
+TEST(Ptx, AGemmInTensorMemoryIsAssembled) {
+  if (std::string(ZELLIGE_NVCC).empty()) GTEST_SKIP() << "nvcc was not found when the build was configured";
+  EXPECT_TRUE(is_assembled("sm_100a", "blackwell_gemm.cu"));
+}
+
 /// Returns the number of instructions of a kernel in `ptx` between its load and its store, without the moves that
 /// load constants.
 int instructions_of(const std::string& ptx, const std::string& kernel) {

@@ -15,13 +15,11 @@
 #include <cute/arch/cluster_sm90.hpp>
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+#include <zellige/atom/elect.hpp>
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/atom/named_barrier.hpp>
-#if !defined(ZELLIGE_EMULATE)
-#include <zellige/atom/elect.hpp>
 #include <zellige/atom/tcgen05.hpp>
-#endif
 
 namespace cutlass::arch {
 
@@ -240,7 +238,6 @@ CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int
 }
 }  // namespace detail
 
-#if !defined(ZELLIGE_EMULATE)
 // tcgen05.commit: each arrives at the mbarrier when the products before it are complete. One thread calls it; these
 // functions elect it, so that all threads of a warp may.
 CUTLASS_DEVICE void umma_arrive(uint64_t const* barrier) {
@@ -258,7 +255,6 @@ CUTLASS_DEVICE void umma_arrive_multicast_2x1SM(uint64_t const* barrier, uint16_
 /// Waits for this thread's tcgen05.ld or tcgen05.st.
 CUTLASS_DEVICE void fence_view_async_tmem_load() { zellige::tmem_load_wait(); }
 CUTLASS_DEVICE void fence_view_async_tmem_store() { zellige::tmem_store_wait(); }
-#endif
 
 }  // namespace cutlass::arch
 #endif

@@ -1,5 +1,5 @@
 // What surrounds the matrix instructions of SM100: tensor memory is allocated and freed, products are committed to an
-// mbarrier, and fences order them with the threads. Device code of nvcc only; compile for sm_100a or sm_103a.
+// mbarrier, and fences order them with the threads. Device code of nvcc and the emulator; compile for sm_100a or sm_103a.
 //
 //   TMEM::Allocator1Sm columns;
 //   if (warp == 0) columns.allocate(512, &shared_address);       // writes the address to shared memory
@@ -13,6 +13,9 @@
 
 #include <zellige/atom/config.hpp>
 #include <zellige/layout/config.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/tcgen05_emulated.hpp>
+#endif
 
 namespace zellige {
 
@@ -92,6 +95,15 @@ struct Allocator {
     else
       asm volatile("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;");
   }
+#elif defined(ZELLIGE_EMULATE)
+  template <class P>
+  ZELLIGE_CALL void allocate(int columns, P address) const {
+    emulate::tmem_alloc(zellige::detail::checked_place(address), unsigned(columns), Ctas);
+  }
+  ZELLIGE_CALL void free(uint32_t address, int columns) const {
+    emulate::tmem_dealloc(address, unsigned(columns), Ctas);
+  }
+  ZELLIGE_CALL void release_allocation_lock() const { emulate::tmem_relinquish(Ctas); }
 #endif
 };
 using Allocator1Sm = Allocator<1>;

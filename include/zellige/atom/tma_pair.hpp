@@ -15,6 +15,9 @@
 #if defined(__CUDACC__)
 #include <zellige/atom/tma_call.hpp>
 #include <zellige/atom/tma_pair_load.hpp>
+#elif defined(ZELLIGE_EMULATE)
+#include <zellige/atom/tma_call.hpp>
+#include <zellige/atom/tma_pair_emulated.hpp>
 #endif
 
 namespace zellige {
@@ -48,6 +51,12 @@ struct TmaPairOp {
         o[i - n] = static_cast<uint16_t>(given[i]);
     tma_issue<Text, is_multicast, n, m>(smem_address(tile), map, smem_address(barrier) & first_of_pair, mask, hint, c,
                                         o);
+  }
+#elif defined(ZELLIGE_EMULATE)
+  template <class Tile, class... C>
+  ZELLIGE_CALL static void issue(Tile tile, void const* map, uint64_t* barrier, uint16_t mask, uint64_t,
+                                 C const&... coordinates) {
+    tma_pair_emulated<is_im2col, is_multicast>(tile, map, emulate::known(barrier), mask, coordinates...);
   }
 #endif
 };
@@ -191,13 +200,13 @@ ZELLIGE_TMA_PAIR_TRAITS(SM100_TMA_2SM_LOAD_IM2COL, im2col_traits)
 ZELLIGE_TMA_PAIR_TRAITS(SM100_TMA_2SM_LOAD_IM2COL_MULTICAST, im2col_traits)
 #undef ZELLIGE_TMA_PAIR_TRAITS
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 /// Issues the load of the box at coordinate crd, a tuple or one number; of im2col, (c, (w, h, d), n, (s, r, t)).
-template <class Op, class Traits, class Crd, int... I>
-ZELLIGE_DEVICE inline void load_of_pair([[maybe_unused]] Traits const& traits, [[maybe_unused]] void* tile,
+template <class Op, class Tile, class Traits, class Crd, int... I>
+ZELLIGE_DEVICE inline void load_of_pair([[maybe_unused]] Traits const& traits, [[maybe_unused]] Tile tile,
                                         [[maybe_unused]] Crd const& crd, seq<I...>) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(ZELLIGE_EMULATE)
   if constexpr (Op::im2col)
     Op::issue(tile, traits.descriptor, traits.barrier, traits.mask, uint64_t(traits.hint), int(get<0>(crd)),
               int(get<1, I>(crd))..., int(get<2>(crd)), int(get<3, I>(crd))...);
@@ -211,7 +220,7 @@ template <class Op, class Bits, tensor_like TS, tensor_like TD>
 requires(requires { Op::im2col; }) ZELLIGE_DEVICE
     inline void copy_unpack(Copy_Traits<Op, Bits> const& traits, TS const& src, TD&& dst) {
   static_assert(is_smem_v<remove_cvref_t<TD>>, "SM100_TMA_2SM_LOAD writes shared memory: make_smem_ptr");
-  auto* const tile = instruction_address(raw_tile(dst.data()));
+  auto const tile = instruction_address(raw_tile(dst.data()));
   if constexpr (Op::im2col) {
     auto const crd = src(Int<0>{});
     detail::load_of_pair<Op>(traits, tile, crd, make_seq<tuple_size_v<remove_cvref_t<decltype(get<1>(crd))>>>{});

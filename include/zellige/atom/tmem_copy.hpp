@@ -12,8 +12,10 @@
 
 #include <zellige/atom/composed_text.hpp>
 #include <zellige/atom/copy_call.hpp>
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/tcgen05.hpp>
+#endif
+#if defined(__CUDACC__)
 #include <zellige/atom/tmem_ptx.hpp>
 #endif
 
@@ -80,13 +82,18 @@ struct TmemMove {
     else
       tmem_store<LettersOf<TmemMnemonic<Op>>, LettersOf<TmemAfterAddress<Op>>>(address, r);
   }
+#elif defined(ZELLIGE_EMULATE)
+  ZELLIGE_CALL static void call(Registers& r, uint32_t address) {
+    constexpr CopyRow row = find_copy(Op::name);
+    emulate::tmem_move(r, address, {tmem_places<Copy_Traits<Op>, N, load>(), N, load, row.of_half});
+  }
 #endif
   /// A load takes the address and then each register, a store each register and then the address. In host code it does
   /// nothing.
   template <class... X>
   ZELLIGE_HOST_DEVICE static void copy([[maybe_unused]] X&&... operands) {
     static_assert(sizeof...(X) == N + 1, "copy of this instruction takes its address and each of its registers");
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(ZELLIGE_EMULATE)
     uint32_t all[N + 1];
     int i = 0;
     if constexpr (load) {
@@ -200,7 +207,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tmem_copy(Op const&, X const& tmem) {
   return make_tmem_copy(Copy_Atom<Op, typename X::value_type>{}, tmem);
 }
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 template <detail::tmem_move Op, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   using D = remove_cvref_t<TD>;

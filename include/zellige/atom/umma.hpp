@@ -7,15 +7,15 @@
 //   mma.accumulate_ = UMMA::ScaleOut::Zero;
 //   gemm(mma, a(_, _, k), b(_, _, k), c);              // all threads of one warp; then tcgen05_commit: tcgen05.hpp
 //
-// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks are in umma_block.hpp, sparse ones in umma_sparse.hpp. Compile for sm_100a or
-// sm_103a, i8 for sm_100a alone. They are not on the emulator.
+// Kinds tf32, f16, i8 and f8f6f4 are here; those with scales of blocks are in umma_block.hpp, sparse ones in
+// umma_sparse.hpp. Compile for sm_100a or sm_103a, i8 for sm_100a alone.
 #pragma once
 
 #include <zellige/atom/gemm_call.hpp>
 #include <zellige/atom/tmem_copy.hpp>
 #include <zellige/atom/tmem_fragment.hpp>
 #include <zellige/atom/umma_descriptor.hpp>
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/elect.hpp>
 #include <zellige/atom/tcgen05.hpp>
 #endif
@@ -124,6 +124,10 @@ struct UmmaOp {
 #if defined(__CUDA_ARCH__)
     using Text = zellige::detail::LettersOf<Mnemonic<op_kind, op_ctas, in_tmem>>;
     if (elect_one()) issue<Text>(a, b, c, accumulate, uint32_t(instruction_and_zero >> 32));
+#elif defined(ZELLIGE_EMULATE)
+    if (elect_one())
+      emulate::tcgen05_mma({c, a, b, uint32_t(instruction_and_zero >> 32), zellige::reference::UmmaKind(kind), ctas,
+                            in_tmem, accumulate != 0});
 #endif
   }
 };
@@ -209,9 +213,6 @@ struct MMA_Traits<Op> {
 template <UMMA::detail::umma_op Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
                                               TC const&) {
-#if defined(ZELLIGE_EMULATE)
-  static_assert(never<Op>, "the emulator has no tensor memory: it does not run the matrix instructions of SM100");
-#endif
   static_assert(is_tmem_v<remove_cvref_t<TD>> && is_tmem_v<TC>,
                 "an SM100 MMA takes accumulators in tensor memory: make_fragment_C");
   static_assert(

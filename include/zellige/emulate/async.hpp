@@ -13,6 +13,8 @@ namespace zellige::emulate {
 inline constexpr unsigned own_block = ~0u;  // in place of a rank in the cluster: the caller's own block
 // flag of a mask: the low 16 bits are a set of ranks; without it: own block
 inline constexpr unsigned multicast = 0x10000;
+// flag of a mask: a load completes on the mbarrier in the first block of the destination's pair
+inline constexpr unsigned of_pair = 0x20000;
 
 /// The operands of one wgmma, as one of the 128 threads of the warpgroup passes them.
 struct WgmmaCall {
@@ -30,6 +32,8 @@ struct WgmmaCall {
 /// What a fence makes visible to the asynchronous proxy: mbarriers that were initialised, or ordinary accesses to shared
 /// memory, to global memory, or to both.
 enum class ProxyFence : unsigned char { init, shared, global, both };
+
+struct Tcgen05Engine;  // tcgen05.hpp
 
 /// Table of the emulator engine's functions for asynchronous operations, which kernels call through the
 /// inline functions of this header. The first argument is the running thread.
@@ -65,6 +69,8 @@ struct AsyncEngine {
   void (*griddep_wait)(Thread&);
   void (*griddep_launch_dependents)(Thread&);
   void (*check_descriptor)(Thread&, const char* field, unsigned bytes);
+  const Tcgen05Engine* tcgen05;  // instructions of tensor memory
+  void (*try_cancel)(Thread&, Place answer, Place barrier, bool to_all);
 };
 
 #define ZELLIGE_ASYNC(call, ...) \

@@ -29,12 +29,16 @@ std::string kernels_of(std::string const& tutorial) {
     depth += tutorial[at] == '{' ? 1 : tutorial[at] == '}' ? -1 : 0;
   std::istringstream lines(tutorial.substr(0, at + 1));
   std::string text;
+  int open = 0;  // conditions of the preprocessor
   for (std::string line; std::getline(lines, line);) {
     bool host = false;
-    for (char const* header : {"<thrust/", "\"cutlass/util/", "\"cutlass/cluster_launch", "\"cutlass/device_kernel"})
+    for (char const* header : {"<thrust/", "\"cutlass/util/", "\"cutlass/cluster_launch", "\"cutlass/device_kernel",
+                               "<cutlass/util/", "<cutlass/cluster_launch", "\"example_utils"})
       host = host || line.find(std::string("#include ") + header) == 0;
+    open += line.starts_with("#if") ? 1 : line.starts_with("#endif") ? -1 : 0;
     text += (host ? "" : line) + "\n";  // lines keep their numbers
   }
+  for (; open > 0; --open) text += "#endif\n";
   return text;
 }
 
@@ -57,7 +61,11 @@ TEST_P(Emulated, KernelsOfATutorial) {
   auto const work = std::filesystem::temp_directory_path() /
                     ("zellige_" + std::to_string(getpid()) + "_" + std::filesystem::path(file).stem().string());
   std::filesystem::create_directory(work);
-  std::ofstream(work / "kernels.hpp") << kernels_of(text.str());
+  std::string kernels = kernels_of(text.str());
+  if (std::string(harness) == "emulated_blackwell.cpp")  // a cluster's blocks have memory of their own
+    kernels = std::regex_replace(kernels, std::regex("extern __shared__ char shared_memory\\[\\];"),
+                                 "char* const shared_memory = dynamic_shared();");
+  std::ofstream(work / "kernels.hpp") << kernels;
   std::string const library = work / "kernels.so", source = ZELLIGE_SOURCE_DIR;
   // g++ would look for an initialiser of what the kernels declare `extern __shared__`.
   std::string const constant = ZELLIGE_GNU ? " -fno-extern-tls-init" : "";
@@ -104,8 +112,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Tutorial{"hopper/wgmma_sm90.cu", "emulated_tensor_cores.cpp", "",
                              "race on shared tensor shared memory: thread 0 .* multiplies by wgmma "
                              ".* wrote them .* and no __syncwarp or barrier lies between"},
+                    // Ordinary writes, which no fence.proxy.async makes visible to tcgen05.mma, are not seen here.
+                    Tutorial{"blackwell/02_mma_tma_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"},
+                    Tutorial{"blackwell/01_mma_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED"},
                     Tutorial{"tiled_copy_if.cu", "emulated_copy.cpp", "-DPREDICATED"},
-                    Tutorial{"tiled_copy.cu", "emulated_copy.cpp", ""}),
+                    Tutorial{"tiled_copy.cu", "emulated_copy.cpp", ""},
+                    Tutorial{"blackwell/04_mma_tma_2sm_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST -DPAIRS",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"},
+                    Tutorial{"blackwell/05_mma_tma_epi_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST -DPAIRS -DEPILOGUE",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"},
+                    Tutorial{"blackwell/03_mma_tma_multicast_sm100.cu", "emulated_blackwell.cpp",
+                             "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED -DBY_TMA -DMULTICAST",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"}),
     [](auto const& info) { return std::filesystem::path(info.param.file).stem().string(); });
 
 }  // namespace
