@@ -84,6 +84,7 @@ Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) 
 /// parsing headers is half of NVRTC's time for a small program.
 constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"roles(", "block/warpgroups.hpp"},
+    {"TensorProducts<", "block/tensor_memory.hpp"},
     {"Fragment<", "block/fragment.hpp"},
     {"multiply<", "block/multiply.hpp"},
     {"addressed_run<", "block/store_matrix.hpp"},

@@ -23,6 +23,7 @@ KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& p
 
 void KernelText::emit(const std::string& part) {
   part_ = !part.empty();
+  find_columns();
   const std::vector<tile::SymbolicNumber> grid = block_.grid_of(program_.sizes);
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", grid[0].text(), grid[1].text(), grid[2].text(),
             plan_.shared_bytes,
@@ -36,7 +37,10 @@ void KernelText::emit(const std::string& part) {
         part, parameter_list());
   else
     out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads,
-              plan_.together > 0 ? fmt::format(", {}", plan_.together) : "", block_.name, parameter_list());
+              plan_.together > 0 ? fmt::format(", {}", plan_.together)
+              : all_columns_ > 0 ? ", 1"  // else ptxas spills accumulators that it loads from tensor memory
+                                 : "",
+              block_.name, parameter_list());
   declarations();
   if (plan_.warp_specialized())
     roles();

@@ -4,6 +4,7 @@
 #include "kernel/tensor_map.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/pipe.hpp"
+#include "target/products.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
@@ -87,6 +88,16 @@ void KernelText::rings() {
   }
 }
 
+/// Finds the columns of the kernel's products in tensor memory.
+void KernelText::find_columns() {
+  for (const Work& w : kernel::works(plan_)) {
+    if (w.kind != WorkKind::mma || !w.matmul.row || !target::in_tensor_memory(*w.matmul.row)) continue;
+    if (!columns_.emplace(w.node, all_columns_).second) continue;
+    all_columns_ += target::columns_in_tensor_memory(*w.matmul.row, w.matmul.m);
+    groups_ = w.matmul.warps.m / kernel::warps_of(*w.matmul.row);
+  }
+}
+
 /// Emits the kernel's setup, the code of every warp role, and the teardown.
 void KernelText::roles() {
   rings();
@@ -94,6 +105,7 @@ void KernelText::roles() {
   const auto all = std::ranges::find_if(s.setup, [](const kernel::Step& step) {
     return !kernel::as<kernel::MbarrierInit>(step) && !kernel::as<kernel::FenceInit>(step);
   });
+  if (all_columns_ > 0) out_.line("TensorProducts<{}, {}> products;", groups_, all_columns_);
   out_.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(plan_, program_))
     if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
@@ -116,6 +128,7 @@ void KernelText::roles() {
         out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
     }
     run(agent.steps);
+    if (!columns_.empty() && kernel::issuers(s, agent) != 1) out_.line("products.free();");
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
   run(s.teardown);
@@ -173,9 +186,18 @@ void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
     return target::handover(verify::completion(verify::groups_of(s, s.agents[agent_], step)));
   };
   const auto exchanges = [&](int c) { return kernel::is_exchange(s.channels[c]); };
+  const auto of_products = [&] {
+    return !columns_.empty() && &groups() == &target::handover(Instruction::Completion::commit_group);
+  };
   const kernel::overloaded print{
-      [&](const kernel::Commit&) { out_.line("{}();", function(*groups().commit)); },
-      [&](const kernel::WaitGroup& wait) { out_.line("{}<{}>();", function(*groups().wait), wait.pending); },
+      [&](const kernel::Commit&) {
+        out_.line("{}();", of_products() ? "products.commit" : function(*groups().commit));
+      },
+      [&](const kernel::WaitGroup& wait) {
+        out_.line("{}<{}>();", of_products() ? "products.wait" : function(*groups().wait), wait.pending);
+        if (!of_products() || wait.pending > 0 || loops_ > 0) return;
+        for (const auto& [node, column] : columns_) out_.line("products.load<{}>(acc{});", column, node);
+      },
       [&](const kernel::Barrier& barrier) {
         if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
         out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id, barrier.threads);
@@ -283,13 +305,17 @@ void KernelText::issue(const Work& work, bool peeled) {
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
-  out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
+  const auto column = columns_.find(work.node);
+  const bool in_columns = column != columns_.end();
+  out_.line("// {} {} {} x {}: {}x{}x{} {} m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k, row.m,
-            row.n, row.k, peeled ? ", the first" : "");
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k,
+            in_columns ? "in tensor memory" : "on wgmma", row.m, row.n, row.k, peeled ? ", the first" : "");
   if (!n.carried) registers(work.node, plan_.layout_of(work));
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),
-            work.node, row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
+  out_.line("{}<{}, {}{}>(acc{}, {}, {}{});", in_columns ? "products.issue" : "issue_wgmma",
+            type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),
+            in_columns ? fmt::format(", {}", column->second) : "", work.node,
+            row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
             n.carried && !peeled ? "" : ", false");
 }
 

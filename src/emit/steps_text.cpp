@@ -49,7 +49,10 @@ void KernelText::start(const Work& t) {
   const Context* c = t.context >= 0 ? &plan_.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
     registers(t.node, *c);
-    if (!overwritten(plan_, t.node)) out_.line("acc{}.clear();", t.node);
+    if (overwritten(plan_, t.node)) return;
+    out_.line("acc{}.clear();", t.node);
+    if (const auto column = columns_.find(t.node); column != columns_.end())
+      out_.line("products.clear<{}>();", column->second);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
     const std::string start = start_of(of.start, n.dtype);
@@ -139,7 +142,9 @@ void KernelText::loop(const kernel::Loop& begin) {
   iteration_ = is_bounded ? Index::named("it") : it.at;
   from_ = begin.from, whole_ = begin.whole, skips_ = begin.bounded && !is_bounded;
   if (ring && !round) out_.line("const int stage = it;");
+  ++loops_;
   run(begin.body);
+  --loops_;
   iteration_ = 0;
   whole_ = skips_ = false;
   if (round) {

@@ -10,6 +10,7 @@
 #include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
 #include "target/pipe.hpp"
+#include "target/products.hpp"
 
 namespace zellige::selection {
 namespace {
@@ -59,6 +60,11 @@ class OnWarpgroups {
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : own;
     }
+    std::int64_t columns = 0;
+    for (const auto& [product, choice] : choices) columns += target::columns_in_tensor_memory(*choice.row, choice.m);
+    if (columns > target::tensor_memory_columns)
+      return fmt::format("{} products take {} columns of tensor memory, which has {}", products_.size(), columns,
+                         target::tensor_memory_columns);
     if (sums > max_sums)
       return fmt::format("{} products leave {} accumulators in a thread, which has room for {}", products_.size(), sums,
                          max_sums);

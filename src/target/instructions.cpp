@@ -90,6 +90,7 @@ TargetRows rows_of(const Target& t) {
   for (const Instruction& row : zellige::instructions()) add(row);
   for (const Instruction& row : sm80_sync_instructions) add(row);
   for (const Instruction& row : unpacked_products()) add(row);
+  for (const Instruction& row : tensor_memory_products()) add(row);
   return rows;
 }
 

@@ -12,7 +12,7 @@
 namespace zellige::target {
 
 /// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(), of
-/// sm80_sync.hpp and of unpacked_products(). Instructions that only one architecture has (sm_90a's wgmma) are omitted for
+/// sm80_sync.hpp, of unpacked_products() and of tensor_memory_products(). Instructions that only one architecture has (sm_90a's wgmma) are omitted for
 /// later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
@@ -37,7 +37,7 @@ const Instruction& single_tile_mma();
 /// with half the K: mma_row (atom/mma.hpp) names it, and last_step_row (block/multiply.hpp) takes it.
 bool has_half_step(const Instruction&);
 
-/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and accumulators
+/// Returns the warpgroup instruction (wgmma, or a product in tensor memory) with exactly `n` columns, for operands of types a and b and accumulators
 /// of type d. The operands are in shared memory and may be contiguous along K, or along M (A) and N (B). With
 /// `a_in_registers`, A is in registers. Returns nullptr if the target has no such instruction.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b, std::string_view d,

@@ -1,5 +1,8 @@
 #include "target/products.hpp"
 
+#include <deque>
+#include <functional>
+#include <string>
 #include <vector>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/mma_traits/names.hpp>
@@ -68,6 +71,37 @@ std::span<const Instruction> unpacked_products() {
     return of_all;
   }();
   return rows;
+}
+
+std::span<const Instruction> tensor_memory_products() {
+  static const std::vector<Instruction> rows = [] {
+    static std::deque<std::string> names;
+    std::vector<Instruction> of_all;
+    constexpr int either_way = 3;  // contiguous along K, or along M or N
+    for (const Instruction& wgmma : zellige::instructions()) {
+      const bool of_16_bits = (wgmma.a.number == Number::f16 || wgmma.a.number == Number::bf16) && wgmma.a.bits == 16;
+      if (wgmma.completion != Instruction::Completion::commit_group || !of_16_bits || wgmma.c.number != Number::f32 ||
+          wgmma.a.majors != either_way || wgmma.b.majors != either_way)
+        continue;
+      names.push_back("TensorProducts<" + std::string(wgmma.name) + ">");
+      for (const int compute_capability : {100, 103}) {
+        Instruction& row = of_all.emplace_back(wgmma);
+        row.name = names.back().c_str(), row.ptx = "tcgen05.mma.cta_group::1.kind::f16";
+        row.compute_capability = compute_capability;
+      }
+    }
+    return of_all;
+  }();
+  return rows;
+}
+
+bool in_tensor_memory(const Instruction& row) {
+  const std::span<const Instruction> all = tensor_memory_products();
+  return !std::less<>()(&row, all.data()) && std::less<>()(&row, all.data() + all.size());
+}
+
+std::int64_t columns_in_tensor_memory(const Instruction& row, std::int64_t rows) {
+  return in_tensor_memory(row) ? (rows + row.m - 1) / row.m * row.n : 0;
 }
 
 int instructions_in(const Instruction& row) {

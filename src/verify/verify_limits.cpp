@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "target/instructions.hpp"
 #include "verify/rejected.hpp"
 
 namespace zellige::verify {
@@ -266,7 +267,7 @@ void check_instructions(const Kernel& s, const target::Target& t) {
       if (tma && t.compute_capability < 90)
         does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", s.name(),
                      at(a, step, p.index), t.name);
-      if (wgmma && t.compute_capability != 90)
+      if (wgmma && target::find_instruction(t, step.work.matmul.row->name) != step.work.matmul.row)
         does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, p.index),
                      t.name);
       if (wgmma && a.warps % warpgroup != 0)

@@ -7,6 +7,7 @@ import zellige
 from zellige import _native
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+import zellige.torch_backend  # noqa: E402
 from zellige.torch import backend  # noqa: E402
 
 

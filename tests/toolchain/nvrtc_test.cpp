@@ -46,8 +46,13 @@ TEST_F(Nvrtc, CompilesWhatIsEmitted) {
                            gemm = json::load(ZELLIGE_SOURCE_DIR "/examples/gemm.json").front();
   EXPECT_EQ(compile_cubin(test::transpile(lora, target::find("sm_80")).source, "sm_80", cache).bytes.substr(1, 3),
             "ELF");
-  EXPECT_EQ(compile_cubin(test::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
-            "ELF");
+  for (const std::string target : {"sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_121a"}) {
+    const std::string source = test::transpile(gemm, target::find(target)).source;
+    EXPECT_EQ(source.find("TensorProducts<") != source.npos, target == "sm_100a" || target == "sm_103a") << target;
+    const std::string cubin = compile_cubin(source, target, cache).bytes;
+    EXPECT_EQ(cubin.substr(1, 3), "ELF") << target;
+    EXPECT_EQ(compute_capability(cubin), target::find(target).compute_capability);
+  }
 }
 
 TEST_F(Nvrtc, ACubinSaysWhatItsKernelsTake) {
