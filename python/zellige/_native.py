@@ -143,7 +143,7 @@ _SIGNATURES = {
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 8
+_API_VERSION = 9
 # distance from a tuple's address to its objects' addresses in CPython; 0 elsewhere
 _TUPLES = tuple.__basicsize__ if sys.implementation.name == "cpython" else 0
 _library = None
@@ -272,7 +272,7 @@ class Graph:
         return list(sizes)
 
 
-TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8}
+TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8, "page": 9}
 ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 

@@ -128,7 +128,7 @@ void add_reasons(const kernel::Kernel& k, std::vector<PlanLine>& plan) {
 }
 
 KernelAccount of_kernel(const kernel::Kernel& k, const std::vector<std::string>& lines) {
-  KernelAccount a{.name = k.name(), .notes = k.notes, .timeline = timeline(k)};
+  KernelAccount a{.name = k.name(), .notes = k.notes, .registers = registers(k), .timeline = timeline(k)};
   const std::vector<std::string> ids = ir::identifiers(ir::names_of(k.tensors), 's');
   for (const std::string& line : lines) a.plan.push_back({.text = line});
   add_reasons(k, a.plan);

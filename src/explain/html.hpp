@@ -30,6 +30,9 @@ std::string memory_svg(const KernelAccount&, std::int64_t bytes);
 /// Returns the first rows of a tile, coloured by the banks where their parts of 16 bytes lie.
 std::string bank_svg(const SharedAccount&);
 
+/// Returns the first rows and columns of a tile in registers: the thread of each element, with the number of its value.
+std::string holder_svg(const RegisterAccount&);
+
 /// Returns the style sheet and the script of every page.
 std::string_view style();
 std::string_view script();

