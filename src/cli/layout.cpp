@@ -80,7 +80,7 @@ view::PictureOptions picture_options(const LayoutArguments& a) {
   return o;
 }
 
-// Writes the files of a picture, and then prints `text` and the picture's grids.
+// Writes the files of a picture, and then prints the lines and the picture's grids.
 void write(const LayoutArguments& a, const view::Picture& picture, const std::string& text) {
   // Files are written first, so that printing is the last step that can fail.
   run::Outputs outputs({}, a.force);

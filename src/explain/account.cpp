@@ -81,7 +81,7 @@ std::vector<int> bank_rows(const kernel::SmemTensor& t) {
   return all;
 }
 
-/// Returns the lines that begin a kernel's section of the program's text, and the line after each section.
+/// Returns the lines that begin a kernel's section of the program's IR, and the line after each section.
 struct KernelSection {
   std::size_t begin = 0, end = 0;
 };

@@ -1,4 +1,4 @@
-// What the parts of a page are made of: escaped text, tables, and drawings as SVG in the page's own colours.
+// What the parts of a page are made of: escaped strings, tables, and drawings as SVG in the page's own colours.
 #pragma once
 #include <set>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace zellige::explain {
 
-/// Returns the text with &, <, > and " escaped.
+/// Returns the string with &, <, > and " escaped.
 std::string escaped(std::string_view text);
 
 /// Returns lines of code in which each identifier of `ids` is a link to the place where it is explained, `prefix` and the identifier.

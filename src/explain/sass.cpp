@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,7 +14,7 @@ namespace zellige::explain {
 
 namespace {
 
-constexpr std::size_t max_sass = 200'000;  // characters per kernel, so that a page stays small
+constexpr std::size_t max_sass = 800'000;  // characters of all kernels, so that a page stays below 2 MB
 
 }  // namespace
 
@@ -49,17 +50,20 @@ std::map<std::string, std::string> instructions_by_kernel(std::string_view print
     const bool instruction = first != line.npos && line.substr(first).starts_with("/*");
     const bool label = first == 0 && line.starts_with(".L") && line.ends_with(':');
     if (!kernel || (!instruction && !label)) continue;
-    if (kernel->size() > max_sass) continue;
     kernel->append(line.substr(label ? 0 : first)).push_back('\n');
-    if (kernel->size() > max_sass) kernel->append("...\n");
   }
   return all;
 }
 
 void add_sass(Account& a, const std::map<std::string, std::string>& by_kernel) {
+  const std::size_t limit = max_sass / std::max<std::size_t>(1, by_kernel.size());
   for (LaunchAccount& l : a.launches)
-    for (KernelAccount& k : l.kernels)
-      if (const auto found = by_kernel.find(k.name); found != by_kernel.end()) k.sass = found->second;
+    for (KernelAccount& k : l.kernels) {
+      const auto found = by_kernel.find(k.name);
+      if (found == by_kernel.end()) continue;
+      k.sass = found->second.substr(0, limit);
+      if (found->second.size() > limit) k.sass = k.sass.substr(0, k.sass.rfind('\n') + 1) + "...\n";
+    }
 }
 
 }  // namespace zellige::explain

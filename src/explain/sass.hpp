@@ -20,7 +20,7 @@ std::map<std::string, std::string> disassembled(const std::string& nvdisasm, con
 /// Returns the instructions by kernel of what `nvdisasm -c` prints. Labels are kept, directives are not.
 std::map<std::string, std::string> instructions_by_kernel(std::string_view printed);
 
-/// Adds the instructions to the account's kernels.
+/// Adds the instructions to the account's kernels; of many, each kernel's first ones.
 void add_sass(Account&, const std::map<std::string, std::string>& by_kernel);
 
 }  // namespace zellige::explain

@@ -2,7 +2,7 @@
 //
 //   const Lesson& l = lesson(3);
 //   write("lesson_03.cu", l.file);                        // the student fills in what is missing
-//   for (const Mark& m : mark(l, text, cache)) ...        // right, or a hint that names what differs
+//   for (const Mark& m : mark(l, answers, cache)) ...     // right, or a hint that names what differs
 #pragma once
 #include <deque>
 #include <functional>

@@ -15,11 +15,11 @@
 
 namespace zellige::view {
 
-/// Returns true if `text` is the name of an instruction, known or not, or a TiledMMA or TiledCopy.
+/// Returns true if this is the name of an instruction, known or not, or a TiledMMA or TiledCopy.
 bool names_atom(std::string_view text);
 
 /// Returns the picture of an instruction, TiledMMA or TiledCopy. `element_bits` is the size of the elements that a copy
-/// moves, if `text` names no type; 0: the size that the instruction is made for. Throws Error if there is no such
+/// moves, if the expression names no type; 0: the size that the instruction is made for. Throws Error if there is no such
 /// instruction, with the nearest name, or if it has no layouts of threads and values.
 Picture atom_picture(const std::string& text, int element_bits);
 

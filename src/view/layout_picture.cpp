@@ -35,7 +35,7 @@ struct Drawn {
     for (std::size_t m = 0; m < crd.size(); ++m) i += crd[m] * unit, unit *= extents[m];
     return Indexer(whole)(i);
   }
-  // Returns, as text, the integer or coordinate to which the layout maps coordinate `crd`.
+  // Returns, as a string, the integer or coordinate to which the layout maps coordinate `crd`.
   std::string element(const std::vector<int>& crd) const {
     Tape t;
     Value c = empty(ValueKind::tuple);

@@ -18,7 +18,7 @@ constexpr std::string_view dark_style =
     "#a8adb5 } "
     ".cells { filter: brightness(0.82) } }</style>\n";
 
-// Returns the text with XML's reserved characters escaped.
+// Returns the string with XML's reserved characters escaped.
 std::string escaped(const std::string& s) {
   std::string out;
   for (const char& c : s)

@@ -104,7 +104,7 @@ TEST(Accounts, AsJson) {
   EXPECT_FALSE(j.contains("measured_us"));
 }
 
-TEST(Accounts, RegistersAreHeldAsTheLayoutsOfThePlanSay) {
+TEST(Accounts, RegistersHaveTheElementsOfThePlansLayouts) {
   for (const char* file : files) {
     const Explained& e = explained(file);
     std::size_t kernel = 0, tiles = 0;
@@ -145,6 +145,11 @@ TEST(Sass, IsWhatNvdisasmPrintsOfAKernel) {
   add_sass(a, found);
   EXPECT_EQ(a.launches[0].kernels[0].sass, found.at("gemm_k0"));
   EXPECT_NE(page(a).find("aria-label=\"SASS\""), std::string::npos);
+  std::string line = "/*0000*/ NOP ;\n", many;
+  for (int i = 0; i < 100'000; ++i) many += line;
+  add_sass(a, {{"gemm_k0", many}});
+  EXPECT_TRUE(a.launches[0].kernels[0].sass.ends_with(" NOP ;\n...\n"));
+  EXPECT_LT(page(a).size(), 2u << 20);
   EXPECT_EQ(page(explained("gemm.json").account).find("aria-label=\"SASS\""), std::string::npos);
 }
 
