@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <zellige/atom/instruction_table.hpp>
 
 #include "all_cases.hpp"
 #include "cli/command.hpp"
 #include "graph/error.hpp"
+#include "system/files.hpp"
 
 namespace zellige::view {
 namespace {
@@ -151,11 +154,21 @@ TEST_F(Command, LayoutDrawsAnInstruction) {
          "T is a thread, V the index among its values; + more threads have it\n");
   expect({"layout", "SM80_16x8x8_F32F16F16F32_TN", "--steps"}, 2,
          "zellige: --steps: SM80_16x8x8_F32F16F16F32_TN is an instruction; steps are of operations on layouts\n");
-  const zellige::system::Finished png = run({"layout", "4:1", "--png", path("a.png")});
-  if (png.status != 0)
-    EXPECT_EQ(png.output,
-              "zellige: --png: expected rsvg-convert, inkscape or cairosvg, which make a PNG of an SVG, found none; "
-              "--svg needs none of them\n");
+}
+
+TEST_F(Command, APngIsMadeByAConverterOfTheMachine) {
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", path("bin").c_str(), 1);
+  expect({"layout", "4:1", "--png", path("a.png")}, 2,
+         "zellige: --png: expected rsvg-convert, inkscape or cairosvg, which make a PNG of an SVG, found none; --svg "
+         "needs none of them\n");
+  // A converter that copies: it is called with -o, the PNG and the SVG.
+  std::filesystem::create_directories(path("bin"));
+  std::ofstream(path("bin/rsvg-convert")) << "#!/bin/sh\n/bin/cp \"$3\" \"$2\"\n";
+  std::filesystem::permissions(path("bin/rsvg-convert"), std::filesystem::perms::owner_all);
+  expect({"layout", "4:1", "--png", path("a.png"), "--svg", path("a.svg")}, 0, "4:1\n");
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(zellige::system::read_whole(path("a.png")), zellige::system::read_whole(path("a.svg")));
 }
 
 }  // namespace
