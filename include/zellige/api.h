@@ -164,7 +164,10 @@ typedef enum zellige_text {
   ZELLIGE_NOTES = 7,
   /* One line per plan that the verifier rejected during the search, with its reason: an internal error of
    * Zellige that does not affect the program. "" if there was none. Since version 4. */
-  ZELLIGE_REJECTED = 8
+  ZELLIGE_REJECTED = 8,
+  /* A page of HTML that says why the kernels are as they are, as `zellige explain` writes it. Plans the graph again. Since
+   * version 9. */
+  ZELLIGE_PAGE = 9
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which, char** text);
 /* The next four return -1 or NaN if `program` is not a program. Estimated time in microseconds: */

@@ -273,7 +273,7 @@ class Graph:
         return list(sizes)
 
 
-TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8}
+TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "graph": 5, "target": 6, "notes": 7, "rejected": 8, "page": 9}
 ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 

@@ -122,6 +122,11 @@ class Program:
     def standalone(self) -> str:
         return self._native.text("standalone")
 
+    def page(self) -> str:
+        """Returns a page of HTML that says why the kernels are as they are, as `zellige explain` writes it, and that needs no
+        other file. Plans the graph again."""
+        return self._native.text("page")
+
     @property
     def manifest(self) -> dict:
         return json.loads(self._native.text("manifest"))

@@ -62,6 +62,9 @@ std::optional<CompiledProgram> kept_program(const graph::KernelGraph&, const Cal
 /// Stores a program in the cache. Does nothing if the cache cannot be written.
 void keep_program(const graph::KernelGraph&, const CallOptions&, const toolchain::Cache&, const CompiledProgram&);
 
+/// Returns the page of HTML that explains the compiled graph (explain/page.hpp). Plans it, with the reasons of all decisions.
+std::string explained_page(const graph::KernelGraph&, const CallOptions&, const toolchain::Cache&);
+
 /// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
 const run::GpuFound& gpu();
 
@@ -103,6 +106,7 @@ class CallableProgram {
   /// a context, compiles for the default device.
   void compile();
   double time() const;  // median time per run with a cold L2, in microseconds, on the default device
+  std::string page() const { return explained_page(graph_, options_, cache_); }
   /// Returns notes, one per line: limits of the search for operators to fuse, and, once the kernels are
   /// compiled, remarks about the compilation.
   std::string notes() const;

@@ -84,8 +84,10 @@ std::string text_of(const CallableProgram& program, zellige_text which) {
       return program.notes();
     case ZELLIGE_REJECTED:
       return fmt::format("{}", fmt::join(p.plan.rejected, "\n"));
+    case ZELLIGE_PAGE:
+      return program.page();
   }
-  fail("zellige_program_text: expected 0 to 8, found {}", static_cast<int>(which));
+  fail("zellige_program_text: expected 0 to 9, found {}", static_cast<int>(which));
 }
 
 /// Returns a description of one input or output of a program for the caller. Throws Error if the index is out of range.

@@ -23,6 +23,7 @@ void add_cache(CLI::App&, int& status);
 void add_doctor(CLI::App&, int& status);
 void add_emulate(CLI::App&, int& status);
 void add_explain(CLI::App&, int& status);
+void add_learn(CLI::App&, int& status);
 
 // Exit statuses of the command line; see the footer in main.cpp. If graphs of one run have different
 // statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.

@@ -8,12 +8,14 @@
 #include "cli/terminal.hpp"
 #include "explain/account.hpp"
 #include "explain/page.hpp"
+#include "explain/sass.hpp"
 #include "explain/text.hpp"
 #include "graph/collective.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
+#include "toolchain/nvrtc.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -37,6 +39,15 @@ void measure(explain::Account& account, const graph::KernelGraph& graph, const E
   account.measured_us = run::median(r.times.samples), account.device = r.device;
 }
 
+/// Returns whether machine code can be made here: without NVRTC a page has none.
+bool has_nvrtc() {
+  try {
+    return !toolchain::nvrtc_version().empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 explain::Account account_of(const std::string& file, const ExplainArguments& a) {
   const target::Target& target = target::find(a.target);
   const graph::KernelGraph graph = graph::narrowed(choose(file, a.index), size_ranges(a.sizes));
@@ -52,6 +63,11 @@ explain::Account account_of(const std::string& file, const ExplainArguments& a) 
   tell(graph.name, made.program.plan.rejected);
   explain::Account account = explain::account(graph, made, target, a.alternatives);
   if (a.run) measure(account, graph, a);
+  if (const auto nvdisasm = explain::find_nvdisasm(); nvdisasm && (a.json || !a.output.empty()) && has_nvrtc()) {
+    const std::string cubin =
+        toolchain::compile_cubin(made.program.source, a.target, toolchain::Cache::standard()).bytes;
+    explain::add_sass(account, explain::disassembled(*nvdisasm, cubin));
+  }
   return account;
 }
 

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
       "the machine is at fault; 3 undecided (equal only).");
   int status = refused;
   for (const auto add : {add_run, add_transpile, add_emit, add_optimize, add_layout, add_banks, add_equal, add_cache,
-                         add_doctor, add_emulate, add_explain})
+                         add_doctor, add_emulate, add_explain, add_learn})
     add(app, status);
   try {
     app.parse(argc, argv);

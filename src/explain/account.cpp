@@ -81,7 +81,7 @@ std::vector<int> bank_rows(const kernel::SmemTensor& t) {
   return all;
 }
 
-/// Returns the lines that begin a kernel's section of the program's text, and the line after each section.
+/// Returns the lines that begin a kernel's section of the program's IR, and the line after each section.
 struct KernelSection {
   std::size_t begin = 0, end = 0;
 };
@@ -128,7 +128,7 @@ void add_reasons(const kernel::Kernel& k, std::vector<PlanLine>& plan) {
 }
 
 KernelAccount of_kernel(const kernel::Kernel& k, const std::vector<std::string>& lines) {
-  KernelAccount a{.name = k.name(), .notes = k.notes, .timeline = timeline(k)};
+  KernelAccount a{.name = k.name(), .notes = k.notes, .registers = registers(k), .timeline = timeline(k)};
   const std::vector<std::string> ids = ir::identifiers(ir::names_of(k.tensors), 's');
   for (const std::string& line : lines) a.plan.push_back({.text = line});
   add_reasons(k, a.plan);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/registers.hpp"
 #include "explain/timeline.hpp"
 #include "run/compile.hpp"
 
@@ -62,6 +63,8 @@ struct KernelAccount {
   std::vector<PlanLine> plan;
   std::vector<std::string> notes;
   std::vector<SharedAccount> shared;
+  std::vector<RegisterAccount> registers;
+  std::string sass;  // its machine code; "" without nvdisasm (sass.hpp)
   Timeline timeline;
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // that are not 0, of a launch
 };

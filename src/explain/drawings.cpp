@@ -4,6 +4,7 @@
 
 #include "explain/html.hpp"
 #include "explain/text.hpp"
+#include "view/picture.hpp"
 
 namespace zellige::explain {
 namespace {
@@ -195,6 +196,29 @@ std::string bank_svg(const SharedAccount& s) {
     }
   return svg_of(columns * cell, rows * cell,
                 fmt::format("{}: the first of the four banks of each 16 bytes, of the first {} rows", s.id, rows), out);
+}
+
+std::string holder_svg(const RegisterAccount& r) {
+  if (r.thread.empty()) return "";
+  constexpr int width = 34, height = 28;
+  std::string out;
+  for (int row = 0; row < r.rows; ++row)
+    for (int c = 0; c < r.columns; ++c) {
+      const std::size_t at =
+          static_cast<std::size_t>(row) * static_cast<std::size_t>(r.columns) + static_cast<std::size_t>(c);
+      const int thread = r.thread[at], value = r.value[at], x = c * width, y = row * height;
+      if (thread < 0) continue;
+      out += fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>row {}, column {}: thread {}, value "
+          "{}</title></rect><text x=\"{}\" y=\"{}\" text-anchor=\"middle\" style=\"fill:#111;font-size:9px\">T{}<tspan "
+          "x=\"{}\" dy=\"11\">V{}</tspan></text>",
+          x, y, width - 1, height - 1, view::lane_colour(thread).hex(), row, c, thread, value, x + width / 2, y + 11,
+          thread, x + width / 2, value);
+    }
+  return svg_of(r.columns * width, r.rows * height,
+                fmt::format("{}: the thread and value of each element, of the first {} rows and {} columns", r.id,
+                            r.rows, r.columns),
+                out);
 }
 
 }  // namespace zellige::explain

@@ -78,7 +78,8 @@ pre{margin:0;padding:10px;background:var(--panel);overflow:auto;max-height:75vh;
 pre .waits{color:var(--wait)}
 a.id{color:inherit;text-decoration:underline dotted}a.id.on,tr.on{background:var(--wait);color:#000}
 .two{display:grid;grid-template-columns:1fr;gap:12px}@media(min-width:1000px){.two{grid-template-columns:1fr 1fr}}
-.two>div{min-width:0}
+.three{display:grid;grid-template-columns:1fr;gap:12px}@media(min-width:1000px){.three{grid-template-columns:1fr 1fr 1fr}}
+.two>div,.three>div{min-width:0}
 svg text{font:12px system-ui,sans-serif;fill:var(--ink)}svg .faint{fill:var(--faint)}
 svg .box{fill:var(--panel);stroke:var(--line)}svg .edge{stroke:var(--faint);fill:none}
 svg .work{fill:var(--work)}svg .flight{fill:var(--flight)}svg .wait{fill:var(--wait)}svg .grid{stroke:var(--line)}

@@ -1,4 +1,4 @@
-// What the parts of a page are made of: escaped text, tables, and drawings as SVG in the page's own colours.
+// What the parts of a page are made of: escaped strings, tables, and drawings as SVG in the page's own colours.
 #pragma once
 #include <set>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace zellige::explain {
 
-/// Returns the text with &, <, > and " escaped.
+/// Returns the string with &, <, > and " escaped.
 std::string escaped(std::string_view text);
 
 /// Returns lines of code in which each identifier of `ids` is a link to the place where it is explained, `prefix` and the identifier.
@@ -29,6 +29,9 @@ std::string timeline_svg(const Timeline&);
 std::string memory_svg(const KernelAccount&, std::int64_t bytes);
 /// Returns the first rows of a tile, coloured by the banks where their parts of 16 bytes lie.
 std::string bank_svg(const SharedAccount&);
+
+/// Returns the first rows and columns of a tile in registers: the thread of each element, with the number of its value.
+std::string holder_svg(const RegisterAccount&);
 
 /// Returns the style sheet and the script of every page.
 std::string_view style();

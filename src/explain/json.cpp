@@ -35,6 +35,13 @@ std::string_view name(Span::Kind kind) {
   return kind == Span::Kind::work ? "work" : kind == Span::Kind::flight ? "flight" : "wait";
 }
 
+Json register_json(const RegisterAccount& r) {
+  return {{"id", r.id},           {"shape", r.shape},     {"instruction", r.instruction},
+          {"threads", r.threads}, {"values", r.values},   {"copies", r.copies},
+          {"rows", r.rows},       {"columns", r.columns}, {"thread", r.thread},
+          {"value", r.value}};
+}
+
 Json kernel_json(const KernelAccount& k) {
   Json counters = Json::object();
   for (const auto& [counter, n] : k.counters) counters[counter] = n;
@@ -46,6 +53,8 @@ Json kernel_json(const KernelAccount& k) {
                     })},
       {"notes", k.notes},
       {"shared", list(k.shared, shared_json)},
+      {"registers", list(k.registers, register_json)},
+      {"sass", k.sass},
       {"counters", std::move(counters)},
       {"timeline",
        {{"agents", k.timeline.agents},

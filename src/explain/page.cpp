@@ -63,6 +63,24 @@ std::string shared_section(const KernelAccount& k, const std::string& prefix, st
   return out + "</div>\n";
 }
 
+std::string registers_section(const KernelAccount& k) {
+  if (k.registers.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const RegisterAccount& r : k.registers)
+    rows.push_back(
+        {r.id, r.shape, std::to_string(r.threads), std::to_string(r.values), std::to_string(r.copies), r.instruction});
+  std::string out = "<h3>Registers</h3>\n" +
+                    table({"layout", "tile", "threads", "values of a thread", "copies", "of the instruction"}, rows,
+                          "Thread-value layouts of tiles in registers");
+  out += "<details><summary>Which thread has which element</summary><div class=\"banks\">\n";
+  for (const RegisterAccount& r : k.registers)
+    out += fmt::format(
+        "<figure>{}<figcaption>{} {}: a colour is a lane, T the thread, V the number of its "
+        "value.</figcaption></figure>\n",
+        holder_svg(r), r.id, escaped(r.shape));
+  return out + "</div></details>\n";
+}
+
 std::string kernel_section(const Account& a, const LaunchAccount& l, const KernelAccount& k,
                            const std::string& prefix) {
   std::set<std::string> ids;
@@ -75,15 +93,17 @@ std::string kernel_section(const Account& a, const LaunchAccount& l, const Kerne
         "style=\"background:var(--flight)\"></span>"
         "in flight<span style=\"background:var(--wait)\"></span>waits</p>\n{}\n",
         k.timeline.iterations, k.timeline.of, drawn);
-  out += shared_section(k, prefix, l.shared_bytes);
+  out += shared_section(k, prefix, l.shared_bytes) + registers_section(k);
   out +=
       "<h3>Plan and source</h3>\n<p>Choose a tensor to see it in both. What a line waits for stands after "
-      "it.</p>\n<div class=\"two\"><div><pre tabindex=\"0\">";
+      "it.</p>\n<div class=\"" +
+      std::string(k.sass.empty() ? "two" : "three") + "\"><div><pre tabindex=\"0\">";
   for (const PlanLine& line : k.plan)
     out += linked(line.text, ids, prefix) +
            (line.reason.empty() ? "" : fmt::format(" <span class=\"waits\">← {}</span>", escaped(line.reason))) + "\n";
-  out += "</pre></div><div><pre tabindex=\"0\">" + linked(source_of(a.source, k.name), ids, prefix) +
-         "</pre></div></div>\n";
+  out += "</pre></div><div><pre tabindex=\"0\">" + linked(source_of(a.source, k.name), ids, prefix) + "</pre></div>";
+  if (!k.sass.empty()) out += "<div><pre tabindex=\"0\" aria-label=\"SASS\">" + escaped(k.sass) + "</pre></div>";
+  out += "</div>\n";
   std::vector<std::vector<std::string>> counters;
   for (const auto& [name, n] : k.counters) counters.push_back({name, std::to_string(n)});
   return out + fmt::format("<details><summary>Predicted counters of a launch</summary>{}</details>\n",

@@ -6,7 +6,7 @@
 
 namespace zellige::explain {
 
-/// Returns the account as text: the graph, what bounds each launch, its tensors in shared memory, and the tilings that were not taken.
+/// Returns the account for a terminal: the graph, what bounds each launch, its tensors in shared memory, and the tilings that were not taken.
 std::string text(const Account&);
 
 /// Returns how two accounts differ, launch by launch and resource by resource; of launches that only one has, that one alone.

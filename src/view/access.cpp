@@ -31,7 +31,7 @@ struct AccessInstruction {
 };
 
 // Returns the ldmatrix or stmatrix with these parts of its name (ldmatrix, x4, trans). Throws Error, with the
-// access `text`, if a part is unknown.
+// access, if a part is unknown.
 AccessInstruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
   AccessInstruction i{.bytes = 16, .matrices = 1};
   for (std::size_t p = 1; p < parts.size(); ++p)
@@ -42,7 +42,7 @@ AccessInstruction matrix_instruction(const std::vector<std::string>& parts, std:
   return i;
 }
 // Returns the ld.shared or st.shared with these parts of its name (ld, shared, v4, b32). Throws Error, with
-// the access `text`, if a part is unknown.
+// the access, if a part is unknown.
 AccessInstruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
   int vector = 1, bits = 32;
   if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
@@ -61,7 +61,7 @@ AccessInstruction load_or_store_instruction(const std::vector<std::string>& part
   return {.bytes = vector * bits / 8};
 }
 // Returns the instruction with this name. Returns nullopt if `name` is no instruction but the beginning of a
-// layout. Throws Error, with the access `text`, if a suffix is unknown.
+// layout. Throws Error, with the access, if a suffix is unknown.
 std::optional<AccessInstruction> instruction(std::string_view name, std::string_view text) {
   const std::vector<std::string> parts = parts_of(name);
   if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);

@@ -19,7 +19,13 @@ std::string sign(int wavefront) {
 // Returns the grid, with a row per lane and a column per bank, for the lanes [first, last), which the
 // hardware serves in phase `phase`. `wavefronts` is the number of wavefronts of this phase.
 Grid phase_grid(const predict::BankAccess& a, int first, int last, int phase, int wavefronts) {
-  Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
+  Grid g{.rows = last - first,
+         .columns = banks,
+         .column_step = 8,
+         .corner = "bank",
+         .dense = true,
+         .row_axis = "lane",
+         .column_axis = "bank"};
   g.cells.resize(std::size_t(g.rows) * banks);
   g.title = fmt::format("phase {}, lanes {}-{}: {} wavefront{}", phase, first, last - 1, wavefronts,
                         wavefronts == 1 ? "" : "s");

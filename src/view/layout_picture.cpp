@@ -35,7 +35,7 @@ struct Drawn {
     for (std::size_t m = 0; m < crd.size(); ++m) i += crd[m] * unit, unit *= extents[m];
     return Indexer(whole)(i);
   }
-  // Returns, as text, the integer or coordinate to which the layout maps coordinate `crd`.
+  // Returns, as a string, the integer or coordinate to which the layout maps coordinate `crd`.
   std::string element(const std::vector<int>& crd) const {
     Tape t;
     Value c = empty(ValueKind::tuple);
@@ -95,6 +95,7 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
   std::vector<int> outer(std::max(0, rank - 2));
   for (bool more = true; more;) {
     Grid g{.rows = rows, .columns = columns};
+    if (rank > 1) g.row_axis = "mode 0", g.column_axis = "mode 1";
     if (rank > 2) {
       g.title = "(_,_";
       for (int i : outer) g.title += fmt::format(",{}", i);
@@ -108,7 +109,7 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
       }
     g.row_step = rank > 1 ? d.steps[0] : 0;
     g.column_step = d.steps[rank > 1 ? 1 : 0];
-    p.grids.push_back(std::move(g));
+    p.grids.push_back(merged(std::move(g)));
     more = false;
     for (std::size_t m = 0; m < outer.size() && !more; ++m) {
       more = ++outer[m] < d.extents[m + 2];
@@ -195,7 +196,7 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
   Picture p{.title = expression};
   p.facts.push_back(
       fmt::format("{} threads of {} values over {} x {}", d.extents[0], d.extents[1], tile.rows, tile.columns));
-  p.grids.push_back(std::move(g));
+  p.grids.push_back(merged(std::move(g)));
   return p;
 }
 

@@ -37,11 +37,14 @@ struct GridCell {
 struct Grid {
   std::string title;
   int rows = 0, columns = 0;
-  std::vector<GridCell> cells;               // row by row
-  std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
-  int row_step = 0, column_step = 0;         // a heavy line after every this many rows or columns; 0: none
-  std::string corner = {};                   // what is above the row labels
-  bool dense = false;                        // for a terminal: one character per cell, without frames
+  std::vector<GridCell> cells;                  // row by row
+  std::vector<std::string> row_labels = {};     // default: 0, 1, 2, ...
+  int row_step = 0, column_step = 0;            // a heavy line after every this many rows or columns; 0: none
+  std::string corner = {};                      // what is above the row labels
+  bool dense = false;                           // for a terminal: one character per cell, without frames
+  std::string row_axis = {}, column_axis = {};  // what rows and columns are: "lane", "bank"
+  int row_unit = 1, column_unit = 1;            // elements that a cell covers down and across, if cells are merged
+  bool next_to_previous = false;                // to the right of the grid before it, not below
 };
 
 /// An entry of a picture's legend.
@@ -57,6 +60,10 @@ struct Picture {
   std::vector<Grid> grids = {};
   std::vector<Legend> legend = {};
 };
+
+/// Returns the grid with neighbouring cells merged until at most `limit` are left. A merged cell has the first one's colour,
+/// and its label has the lowest and the highest number of each line: "T0..3". A picture of more cells cannot be read.
+Grid merged(Grid, int limit = 4096);
 
 /// Returns a grid as a string for a terminal.
 std::string text(const Grid&);

@@ -318,9 +318,9 @@ TEST_F(Misuse, NumbersOutOfRange) {
     EXPECT_EQ(message(zellige_program_input(program, index, &info)), "program scaled: has 1 inputs" + end);
     EXPECT_EQ(message(zellige_program_output(program, index, &info)), "program scaled: has 1 outputs" + end);
   }
-  for (const int which : {9, 1 << 30, -1})
+  for (const int which : {10, 1 << 30, -1})
     EXPECT_EQ(message(zellige_program_text(program, static_cast<zellige_text>(which), &text)),
-              "zellige_program_text: expected 0 to 8, found " + std::to_string(which));
+              "zellige_program_text: expected 0 to 9, found " + std::to_string(which));
   for (const int bits : {0, -1, 3, 1 << 30}) EXPECT_NE(message(zellige_layout_svg("4:1", bits, &text)), "accepted");
 }
 

@@ -42,9 +42,8 @@ TEST_F(Command, ConsoleBlocksOfTheDocsShowWhatIsPrinted) {
   EXPECT_GT(all.size(), 15u);
   for (const Example& e : all) {
     std::string command = e.command;
-    const auto at = command.find("zellige ");
-    ASSERT_NE(at, std::string::npos) << command;
-    command.replace(at, 7, ZELLIGE_EXECUTABLE);
+    ASSERT_NE(command.find("zellige "), std::string::npos) << command;
+    command = std::regex_replace(command, std::regex("\\bzellige "), ZELLIGE_EXECUTABLE " ");
     const std::string printed =
         zellige::system::run_process({"/bin/sh", "-c", "cd '" ZELLIGE_SOURCE_DIR "' && " + command}).output;
     // Less the progress of what takes longer than two seconds.

@@ -5,6 +5,9 @@
 
 #include "compiled.hpp"
 #include "explain/bound.hpp"
+#include "explain/page.hpp"
+#include "explain/sass.hpp"
+#include "kernel/evaluated_layout.hpp"
 #include "predict/predict.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
@@ -99,6 +102,55 @@ TEST(Accounts, AsJson) {
   EXPECT_EQ(j["launches"].size(), a.launches.size());
   EXPECT_EQ(j["launches"][0]["resources"]["DRAM"], a.launches[0].resources[2].us);
   EXPECT_FALSE(j.contains("measured_us"));
+}
+
+TEST(Accounts, RegistersHaveTheElementsOfThePlansLayouts) {
+  for (const char* file : files) {
+    const Explained& e = explained(file);
+    std::size_t kernel = 0, tiles = 0;
+    for (const LaunchAccount& l : e.account.launches)
+      for (const KernelAccount& k : l.kernels) {
+        const kernel::Kernel& planned = e.compiled.program.plan.kernels[kernel++];
+        ASSERT_EQ(k.registers.size(), planned.rmem.size());
+        for (std::size_t i = 0; i < k.registers.size(); ++i, ++tiles) {
+          const RegisterAccount& r = k.registers[i];
+          const kernel::EvaluatedLayout layout(planned.rmem[i].layout);
+          const int rank = planned.rmem[i].layout.rank();
+          ASSERT_EQ(r.thread.size(), std::size_t(r.rows) * std::size_t(r.columns));
+          for (int place = 0; place < r.rows * r.columns; ++place) {
+            if (r.thread[place] < 0) continue;
+            const kernel::Shape at =
+                layout.at(r.thread[place], r.value[place] % layout.values(), r.value[place] / layout.values());
+            ASSERT_EQ(at[rank - 1], place % r.columns) << r.id;
+            if (rank > 1) ASSERT_EQ(at[rank - 2], place / r.columns) << r.id;
+          }
+        }
+      }
+    EXPECT_GT(tiles, 0u) << file;
+  }
+}
+
+TEST(Sass, IsWhatNvdisasmPrintsOfAKernel) {
+  const std::string printed =
+      "\t.headerflags\t@\"EF_CUDA_SM90\"\n//--------------------- .text.gemm_k0 ---\n"
+      "\t.section\t.text.gemm_k0,\"ax\",@progbits\n\t.align\t128\n.text.gemm_k0:\n"
+      "        /*0000*/                   LDC R1, c[0x0][0x28] ;\n.L_x_0:\n        /*0010*/                   BRA "
+      "`(.L_x_0) ;\n"
+      "\t.section\t.nv.info,\"\"\n        /*0000*/ nothing\n";
+  const auto found = instructions_by_kernel(printed);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at("gemm_k0"),
+            "/*0000*/                   LDC R1, c[0x0][0x28] ;\n.L_x_0:\n/*0010*/                   BRA `(.L_x_0) ;\n");
+  Account a = explained("gemm.json").account;
+  add_sass(a, found);
+  EXPECT_EQ(a.launches[0].kernels[0].sass, found.at("gemm_k0"));
+  EXPECT_NE(page(a).find("aria-label=\"SASS\""), std::string::npos);
+  std::string line = "/*0000*/ NOP ;\n", many;
+  for (int i = 0; i < 100'000; ++i) many += line;
+  add_sass(a, {{"gemm_k0", many}});
+  EXPECT_TRUE(a.launches[0].kernels[0].sass.ends_with(" NOP ;\n...\n"));
+  EXPECT_LT(page(a).size(), 2u << 20);
+  EXPECT_EQ(page(explained("gemm.json").account).find("aria-label=\"SASS\""), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Pages need no other file, are small, and link each tensor of the plan to its row; texts fit a terminal.
+// Pages need no other file, are small, and link each tensor of the plan to its row; what is printed fits a terminal.
 #include "explain/page.hpp"
 
 #include <gtest/gtest.h>

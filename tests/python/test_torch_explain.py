@@ -1,5 +1,6 @@
 """What is said of a model, and which graphs on the CPU stay torch's because the emulator is slow."""
 
+import html
 import re
 
 import pytest
@@ -42,3 +43,18 @@ def test_a_quick_graph_runs_on_the_emulator():
     with torch.no_grad():
         torch.compile(lambda x: x * 2 + 1, backend="zellige")(torch.randn(64))
     assert torch_backend.reports[-1].taken == 2
+
+
+def test_a_report_is_a_page_of_its_own(tmp_path):
+    torch._dynamo.reset()
+    with torch.no_grad():
+        torch.compile(lambda x: x * 2 + 1, backend="zellige")(torch.randn(64))
+    report = torch_backend.reports[-1]
+    report.html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.startswith("<!doctype html>") and "2 of 2 operators in 1 part(s)" in page
+    (part,) = report.parts
+    assert html.escape(part.page()) in page and "<h2>Launch 0: " in part.page()  # what `zellige explain` writes
+    for other in ("http:", "https:", " src="):
+        assert other not in page
+    assert report._repr_html_() == f'<iframe title="zellige report" style="width:100%;height:48em;border:1px solid #888" srcdoc="{html.escape(report.page())}"></iframe>'

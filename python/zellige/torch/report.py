@@ -1,5 +1,6 @@
 """Reports on compiled graphs: what became programs, what is left to torch, and why."""
 
+import html
 import warnings
 from dataclasses import dataclass, field
 
@@ -70,5 +71,39 @@ class Report:
             lines.append("  seconds: " + ", ".join(f"{phase} {s:.1f}" for phase, s in self.seconds.items()))
         return "\n".join(lines)
 
+    def page(self) -> str:
+        """Returns a page of HTML that needs no other file: this report, and why the kernels of each part are as they are, as
+        `zellige explain` says it. Plans the parts again."""
+        frames = "".join(f"<h2>{html.escape(p.name)}</h2>\n{_frame(p.name, _page_of(p))}\n" for p in self.parts)
+        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">'
+        return (
+            f'<!doctype html>\n<html lang="en"><head>{head}<title>zellige report</title><style>{_STYLE}</style></head><body>\n'
+            f"<h1>{self.taken} of {self.operators} operators in {len(self.parts)} part(s)</h1>\n<pre>{html.escape(str(self))}</pre>\n{frames}</body></html>\n"
+        )
+
+    def html(self, path) -> None:
+        """Writes page() to a file."""
+        text = self.page()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _repr_html_(self) -> str:
+        """What a notebook displays: the page, in a frame of its own."""
+        return _frame("zellige report", self.page())
+
+
+def _page_of(program) -> str:
+    """Returns the page of a part's program, or why it has none: it was loaded without its plan."""
+    try:
+        return program.page()
+    except Error as why:
+        return f"<p>{html.escape(str(why))}</p>"
+
+
+def _frame(title: str, page: str) -> str:
+    return f'<iframe title="{html.escape(title)}" style="width:100%;height:48em;border:1px solid #888" srcdoc="{html.escape(page)}"></iframe>'
+
+
+_STYLE = "body{font-family:sans-serif;margin:1em}pre{white-space:pre-wrap}"
 
 reports: list[Report] = []
