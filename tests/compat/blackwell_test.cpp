@@ -1,6 +1,7 @@
 // Copies, fragments and descriptors of SM100 by CuTe's names: what they print and contain is what CuTe 4.2's do.
 #include <gtest/gtest.h>
 
+#include <cute/atom/copy_traits_sm100_im2col.hpp>
 #include <cute/tensor.hpp>
 
 #include "printed.hpp"
@@ -45,6 +46,30 @@ TEST(CompatBlackwell, CopiesOfPairsOfCtas) {
   auto const a = make_tma_copy_A_sm100(SM100_TMA_2SM_LOAD{}, global(), PairShared{}, PairTile{}, PairMma{});
   EXPECT_EQ(printed(typename decltype(a)::Tiler_MN{}), "(_2048,_1,_4)");
   EXPECT_EQ(printed(typename decltype(a)::TiledLayout_TV{}), "(_2,(((_64,_128),_1))):(_0,(((_128,_1),_0)))");
+}
+
+// The im2col matrix of four images of 32 x 32 pixels and 128 channels, for a filter of 3 x 3.
+template <class Make>
+auto of_convolution(Make const& make) {
+  auto const images = make_tensor(
+      make_gmem_ptr(static_cast<half_t*>(nullptr)),
+      make_layout(make_shape(make_shape(32, 32, 4), 128), make_stride(make_stride(128, 4096, 131072), _1{})));
+  auto const one = make_shape(1, 1), none = make_shape(0, 0), below = make_shape(-1, -1);
+  return make(images, below, below, below, one, one, none, one);
+}
+TEST(CompatBlackwell, CopiesOfPairsInIm2colMode) {
+  auto const atom = of_convolution([](auto const& x, auto const&... convolution) {
+    return make_im2col_tma_atom_A_sm100(SM100_TMA_2SM_LOAD_IM2COL_MULTICAST{}, x, PairShared{}, PairTile{}, PairMma{},
+                                        PairCluster{}, convolution...);
+  });
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(atom)>::ValLayoutDst{}), "(_2,_8192):(_8192,_1)");
+  auto const copy = of_convolution([](auto const& x, auto const&... convolution) {
+    return make_im2col_tma_copy_A_sm100(SM100_TMA_2SM_LOAD_IM2COL{}, x, PairShared{}, PairTile{}, PairMma{},
+                                        convolution...);
+  });
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(copy)>::Tiler_MN{}), "(_2048,_1,_4)");
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(copy)>::TiledLayout_TV{}),
+            "((_2,_1,_1,_1),(((_64,_128),_1))):((_0,_0,_0,_0),(((_128,_1),_0)))");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
