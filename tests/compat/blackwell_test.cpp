@@ -169,6 +169,20 @@ TEST(CompatBlackwell, MetadataInTensorMemory) {
             "((_128,_128),_1,_2):((_4194304,_1),_0,_128)");
 }
 
+// A sparse A in shared memory: the descriptor counts bytes of what is stored, the layout logical elements.
+TEST(CompatBlackwell, DescriptorsOfASparseA) {
+  using Mma =
+      decltype(make_tiled_mma(SM100_MMA_F16BF16_SS_SPARSE<half_t, half_t, float, 128, 128, Major::K, Major::K>{}));
+  auto const part = partition_shape_A(Mma{}, Shape<_128, _128>{});
+  EXPECT_EQ(printed(part), "((_128,_32),_1,_4)");
+  auto const tile = UMMA::tile_to_mma_shape(UMMA::Layout_K_SW128_SpAtom<half_t, 2>{}, part);
+  EXPECT_EQ(printed(tile.layout_b()), "((_128,_32),_1,_4):((_128,_1),_0,_32)");
+  sparse_elem<2, half_t>* const stored = nullptr;
+  auto const a = Mma{}.make_fragment_A(make_tensor(make_smem_ptr(make_sparse_ptr<2>(stored)), tile));
+  EXPECT_EQ(printed(layout(a)), "(_1,_1,_4):(_0,_0,_2)");
+  EXPECT_EQ(static_cast<uint64_t>(a(0, 0, 1)), 0x4000404000010002ull);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Arithmetic on two floats.
 
