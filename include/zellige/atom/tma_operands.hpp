@@ -48,10 +48,10 @@ constexpr auto values_of_cta(X const& global, Tiler const& tile_mnk, Mma const& 
 }
 /// Returns the map from the CTAs (V, M, N, K) of `mma` to their shares: those along mode I share, or none.
 template <bool multicast, int I, class Mma>
-constexpr auto sharing_ctas(Mma const& mma) {
+constexpr auto shares_of_ctas(Mma const& mma) {
   auto const ctas = shape(mma.get_thr_layout_vmnk());
   auto const steps = replace<I>(Stride<_0, _0, _0, _0>{}, Int<(multicast ? 1 : 0)>{});
-  return coalesce(make_layout(ctas, compact_col_major(ctas, steps)));
+  return make_layout(ctas, compact_col_major(ctas, steps));
 }
 template <class Op, class Internal, class T, MmaPart part>
 struct tma_operand {
@@ -75,14 +75,16 @@ template <class Internal = void, class Op, tensor_like X, class SLayout, class T
 auto make_tma_copy_A_sm100(Op const& op, X const& global, SLayout const& shared, Tiler const& tile_mnk,
                            TiledMMA<Args...> const& mma) {
   using R = detail::tma_operand<Op, Internal, typename X::value_type, MmaPart::a>;
-  return detail::make_tma_copy_tiled<typename R::Box>(op, global, shared, detail::sharing_ctas<R::multicast, 2>(mma),
+  return detail::make_tma_copy_tiled<typename R::Box>(op, global, shared,
+                                                      coalesce(detail::shares_of_ctas<R::multicast, 2>(mma)),
                                                       detail::values_of_cta<MmaPart::a>(global, tile_mnk, mma));
 }
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class... Args>
 auto make_tma_copy_B_sm100(Op const& op, X const& global, SLayout const& shared, Tiler const& tile_mnk,
                            TiledMMA<Args...> const& mma) {
   using R = detail::tma_operand<Op, Internal, typename X::value_type, MmaPart::b>;
-  return detail::make_tma_copy_tiled<typename R::Box>(op, global, shared, detail::sharing_ctas<R::multicast, 1>(mma),
+  return detail::make_tma_copy_tiled<typename R::Box>(op, global, shared,
+                                                      coalesce(detail::shares_of_ctas<R::multicast, 1>(mma)),
                                                       detail::values_of_cta<MmaPart::b>(global, tile_mnk, mma));
 }
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class... Args>

@@ -3,6 +3,7 @@
 // umma_sparse.hpp name the instructions.
 #pragma once
 
+#include <zellige/atom/sparse_layout.hpp>
 #include <zellige/atom/tmem_scale_fragment.hpp>
 #include <zellige/atom/umma.hpp>
 
