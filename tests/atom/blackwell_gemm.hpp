@@ -1,5 +1,5 @@
 // A typical warp-specialized GEMM for SM100: a warp loads stages by TMA, a warp multiplies into tensor memory, four warps read
-// the sums and store them. C = A B^T, tiles of 128 x 64 x 64 halves, float sums in two sets of columns, so that the epilogue of
+// the accumulators and store them. C = A B^T, tiles of 128 x 64 x 64 halves, float, in two sets of columns, so that the epilogue of
 // a tile overlaps the next product. `bug` injects a fault.
 #pragma once
 #include <zellige/atom.hpp>
@@ -198,7 +198,7 @@ struct BlackwellGemm {
     }
   }
 
-  /// Loads 32 columns of the sums from the warp's lanes.
+  /// Loads 32 columns of the accumulators from the warp's lanes.
   ZELLIGE_CALL void read(uint32_t (&r)[32], unsigned set, unsigned column) const {
     const unsigned warp = threadIdx.x / 32;
     uint32_t lane = warp % 4 * 32;
