@@ -1,6 +1,7 @@
 // Copies, fragments and descriptors of SM100 by CuTe's names: what they print and contain is what CuTe 4.2's do.
 #include <gtest/gtest.h>
 
+#include <cute/atom/copy_traits_sm100_im2col.hpp>
 #include <cute/tensor.hpp>
 
 #include "printed.hpp"
@@ -45,6 +46,30 @@ TEST(CompatBlackwell, CopiesOfPairsOfCtas) {
   auto const a = make_tma_copy_A_sm100(SM100_TMA_2SM_LOAD{}, global(), PairShared{}, PairTile{}, PairMma{});
   EXPECT_EQ(printed(typename decltype(a)::Tiler_MN{}), "(_2048,_1,_4)");
   EXPECT_EQ(printed(typename decltype(a)::TiledLayout_TV{}), "(_2,(((_64,_128),_1))):(_0,(((_128,_1),_0)))");
+}
+
+// The im2col matrix of four images of 32 x 32 pixels and 128 channels, for a filter of 3 x 3.
+template <class Make>
+auto of_convolution(Make const& make) {
+  auto const images = make_tensor(
+      make_gmem_ptr(static_cast<half_t*>(nullptr)),
+      make_layout(make_shape(make_shape(32, 32, 4), 128), make_stride(make_stride(128, 4096, 131072), _1{})));
+  auto const one = make_shape(1, 1), none = make_shape(0, 0), below = make_shape(-1, -1);
+  return make(images, below, below, below, one, one, none, one);
+}
+TEST(CompatBlackwell, CopiesOfPairsInIm2colMode) {
+  auto const atom = of_convolution([](auto const& x, auto const&... convolution) {
+    return make_im2col_tma_atom_A_sm100(SM100_TMA_2SM_LOAD_IM2COL_MULTICAST{}, x, PairShared{}, PairTile{}, PairMma{},
+                                        PairCluster{}, convolution...);
+  });
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(atom)>::ValLayoutDst{}), "(_2,_8192):(_8192,_1)");
+  auto const copy = of_convolution([](auto const& x, auto const&... convolution) {
+    return make_im2col_tma_copy_A_sm100(SM100_TMA_2SM_LOAD_IM2COL{}, x, PairShared{}, PairTile{}, PairMma{},
+                                        convolution...);
+  });
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(copy)>::Tiler_MN{}), "(_2048,_1,_4)");
+  EXPECT_EQ(printed(typename remove_cvref_t<decltype(copy)>::TiledLayout_TV{}),
+            "((_2,_1,_1,_1),(((_64,_128),_1))):((_0,_0,_0,_0),(((_128,_1),_0)))");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -142,6 +167,20 @@ TEST(CompatBlackwell, MetadataInTensorMemory) {
             "(((_8,_2,_8),(_8,_2)),_1,_2):(((_1048576,_8,_16777216),(_1,_8388608)),_0,_16)");
   EXPECT_EQ((printed(layout(make_tensor<UMMA::tmem_e_frg<float_e2m1_t>>(Shape<Shape<_128, _128>, _1, _2>{})))),
             "((_128,_128),_1,_2):((_4194304,_1),_0,_128)");
+}
+
+// A sparse A in shared memory: the descriptor counts bytes of what is stored, the layout logical elements.
+TEST(CompatBlackwell, DescriptorsOfASparseA) {
+  using Mma =
+      decltype(make_tiled_mma(SM100_MMA_F16BF16_SS_SPARSE<half_t, half_t, float, 128, 128, Major::K, Major::K>{}));
+  auto const part = partition_shape_A(Mma{}, Shape<_128, _128>{});
+  EXPECT_EQ(printed(part), "((_128,_32),_1,_4)");
+  auto const tile = UMMA::tile_to_mma_shape(UMMA::Layout_K_SW128_SpAtom<half_t, 2>{}, part);
+  EXPECT_EQ(printed(tile.layout_b()), "((_128,_32),_1,_4):((_128,_1),_0,_32)");
+  sparse_elem<2, half_t>* const stored = nullptr;
+  auto const a = Mma{}.make_fragment_A(make_tensor(make_smem_ptr(make_sparse_ptr<2>(stored)), tile));
+  EXPECT_EQ(printed(layout(a)), "(_1,_1,_4):(_0,_0,_2)");
+  EXPECT_EQ(static_cast<uint64_t>(a(0, 0, 1)), 0x4000404000010002ull);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

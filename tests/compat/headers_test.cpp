@@ -69,20 +69,21 @@ TEST(CompatHeaders, BlackwellsTutorialsCompile) {
     GTEST_SKIP()
         << "ZELLIGE_CUTE_TUTORIALS is not set: it names the folder examples/cute/tutorial of CUTLASS's sources; "
            "or there is no nvcc";
-  std::string const path = std::string(folder) + "/blackwell/";
-  for (std::string const name : {"01_mma_sm100.cu", "02_mma_tma_sm100.cu", "03_mma_tma_multicast_sm100.cu",
-                                 "04_mma_tma_2sm_sm100.cu", "05_mma_tma_epi_sm100.cu"}) {
-    bool const pairs = name[1] >= '4';
-    std::string const ptx = ptx_of(path + name, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED --expt-relaxed-constexpr -I " +
-                                                    path + " -gencode arch=compute_100a,code=sm_100a");
-    EXPECT_NE(ptx.find(pairs ? "tcgen05.mma.cta_group::2.kind::f16 [" : "tcgen05.mma.cta_group::1.kind::f16 ["),
-              std::string::npos)
-        << name;
-    EXPECT_EQ(ptx.find("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster."
-                       "cta_group::2.L2::cache_hint [") != std::string::npos,
-              pairs)
-        << name;
-  }
+  std::string const path = std::string(folder) + "/blackwell/", sources = std::string(folder) + "/../../../";
+  // With our headers alone, and with CUTLASS's after them, whose headers of SM100 are then used.
+  for (std::string const after : {std::string(), " -I " + sources + "include -I " + sources + "tools/util/include "})
+    for (std::string const name : {"01_mma_sm100.cu", "02_mma_tma_sm100.cu", "03_mma_tma_multicast_sm100.cu",
+                                   "04_mma_tma_2sm_sm100.cu", "05_mma_tma_epi_sm100.cu"}) {
+      bool const pairs = name[1] >= '4';
+      std::string const ptx =
+          ptx_of(path + name, "-DCUTLASS_ARCH_MMA_SM100_SUPPORTED --expt-relaxed-constexpr " + after + " -I " + path +
+                                  " -gencode arch=compute_100a,code=sm_100a");
+      EXPECT_NE(ptx.find(pairs ? "tcgen05.mma.cta_group::2.kind::f16 [" : "tcgen05.mma.cta_group::1.kind::f16 ["),
+                std::string::npos)
+          << name << after;
+      EXPECT_EQ(std::regex_search(ptx, std::regex(R"(cp\.async\.bulk\.tensor\.2d\.[a-z0-9_:.]*cta_group::2)")), pairs)
+          << name << after;
+    }
 }
 
 // Every call of members.cu is in the PTX: the comment after the call gives the mnemonic and the count.

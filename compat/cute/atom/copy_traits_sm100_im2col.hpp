@@ -4,5 +4,6 @@
 #if __has_include_next(<cute/atom/copy_traits_sm100_im2col.hpp>)
 #include_next <cute/atom/copy_traits_sm100_im2col.hpp>
 #else
-#include <zellige/atom/tma_pair.hpp>
+#include <cute/atom/copy_traits_sm90_im2col.hpp>
+#include <zellige/atom/tma_im2col_operands.hpp>
 #endif

@@ -236,13 +236,11 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
 
  private:
+  /// A FrgTypeC without members is no number: it marks an accumulator in tensor memory, which MakeTensor makes.
   template <class S>
   ZELLIGE_HOST_DEVICE static constexpr auto make_register_accumulator(S const& shape) {
-    static_assert(!__is_empty(FrgTypeC),
-                  "make_fragment_C, partition_fragment_C: the accumulator of an SM100 instruction is in tensor memory, "
-                  "which is not supported");
     if constexpr (__is_empty(FrgTypeC))
-      return make_tensor(make_tmem_ptr<ValTypeC>(0), make_layout(shape));  // suppresses further errors
+      return MakeTensor<FrgTypeC>{}(shape);
     else
       return make_tensor<FrgTypeC>(shape);
   }

@@ -171,16 +171,20 @@ void check_taps(G const& g, seq<I...>) {
   (check(Int<I>{}), ...);
 }
 
-/// Returns the im2col TiledCopy for convolution g; implements make_im2col_tma_copy. `ctas` is the number of CTAs that
-/// share a tile in a multicast.
-template <class Op, tensor_like X, class SLayout, class Tiler, class Ctas, class G>
-auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, Ctas const& ctas,
-                      G const& g) {
+/// Returns the tile of an im2col copy as a TmaTile: `global` by its modes (pixels, channels) or (channels, pixels). `tiler` is the
+/// tile, or the layout of its elements' coordinates.
+template <tensor_like X, class SLayout, class Tiler>
+constexpr auto im2col_tile(X const& global, SLayout const& shared, Tiler const& tiler) {
   static_assert(X::rank == 2, "make_im2col_tma_copy: the tensor is ((W, H, D, N), C) or (C, (W, H, D, N))");
   using T = typename X::value_type;
+  return tma_tile<T, T>(make_tensor(global.data(), make_layout(product_each(shape(global.layout())))), shared, tiler);
+}
+/// Returns the Copy_Atom of one im2col instruction for convolution g. `sharers` CTAs share a tile in a multicast.
+template <class Op, tensor_like X, class SLayout, class Tiler, class G>
+auto make_im2col_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, int sharers, G const& g) {
+  using T = typename X::value_type;
   constexpr int bits = sizeof_bits<T>::value;
-  auto const named = make_tensor(global.data(), make_layout(product_each(shape(global.layout()))));
-  auto const tile = tma_tile<T, T>(named, shared, tiler);
+  auto const tile = im2col_tile(global, shared, tiler);
   auto const box = tile.template ask<TiledOp::tma_im2col>();
   auto const of_channels = stride<0>(box);
   auto const of_pixels = stride<1>(box);
@@ -203,7 +207,6 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
   auto const coordinates = im2col_tensor<pixels_first>(shape(channels), shape(pixels), g, make_seq<dims>{});
 
   TmaTensor t = im2col_descriptor(prepend(pixels, channels), g, make_seq<dims>{}, int(sizeof(T)));
-  int const sharers = int(size(ctas));
   long long const box_pixels = static_cast<long long>(size<1>(box));
   if (sharers < 1 || box_pixels % sharers != 0)
     throw std::runtime_error("make_im2col_tma_copy: the box has " + std::to_string(box_pixels) +
@@ -224,8 +227,23 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
   Traits traits{};
   traits.tma_desc_ = descriptor_of(t, global.data());
   traits.tma_tensor_ = coordinates;
-  auto const tiling = tile.template ask<TiledOp::tma_tiling>(box, make_layout(ctas));
-  return make_tiled_copy_impl(Copy_Atom<Traits, T>(traits), get<0>(tiling), get<1>(tiling));
+  return Copy_Atom<Traits, T>(traits);
+}
+/// Returns the im2col TiledCopy for convolution g; implements make_im2col_tma_copy. `ctas` is the number of CTAs that
+/// share a tile in a multicast, or the layout CTA -> share.
+template <class Op, tensor_like X, class SLayout, class Tiler, class Ctas, class G>
+auto make_im2col_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler, Ctas const& ctas,
+                      G const& g) {
+  auto const shares = [&] {
+    if constexpr (layout_like<Ctas>)
+      return ctas;
+    else
+      return make_layout(ctas);
+  }();
+  auto const atom = make_im2col_atom(op, global, shared, tiler, int(cosize(shares)), g);
+  auto const tile = im2col_tile(global, shared, tiler);
+  auto const tiling = tile.template ask<TiledOp::tma_tiling>(tile.template ask<TiledOp::tma_im2col>(), shares);
+  return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
 
 /// Returns the Im2col parameters of a filter with one tap: stride and dilation 1, no padding.

@@ -11,7 +11,7 @@
 
 #include <zellige/atom/copy_traits/tma_names.hpp>
 #include <zellige/atom/tma_im2col.hpp>
-#include <zellige/atom/tma_tiled.hpp>
+#include <zellige/atom/tma_operands.hpp>
 #if defined(__CUDACC__)
 #include <zellige/atom/tma_call.hpp>
 #include <zellige/atom/tma_pair_load.hpp>

@@ -102,7 +102,7 @@ struct Utccp {
 #endif
   }
 };
-/// The layout (CTA, bit) -> bit of instructions that each CTA issues alike.
+/// The layout (CTA, bit) -> bit of an instruction that each CTA issues.
 template <int ctas, class L>
 struct bits_of_ctas;
 template <int ctas, class S, class D>

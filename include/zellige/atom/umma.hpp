@@ -99,7 +99,8 @@ struct UmmaOp {
   using TypeC = C;
   static_assert(
       takes(op_kind, number_of<A>) && takes(op_kind, number_of<B>) && sums_in(op_kind, number_of<C>),
-      "SM100_MMA: the kind has no operands or sums of these types: tf32 multiplies tfloat32_t or float into float, f16 "
+      "SM100_MMA: the kind has no operands or accumulators of these types: tf32 multiplies tfloat32_t or float into "
+      "float, f16 "
       "half_t or bfloat16_t into float or half_t, i8 bytes into int, f8f6f4 floats of 4 to 8 bits into float or "
       "half_t");
   static_assert(

@@ -1,8 +1,9 @@
-// The forms of tcgen05.mma beside the one of umma.hpp: with scales of blocks of A and B in tensor memory, with a sparse A and its
+// The forms of tcgen05.mma other than those of umma.hpp: with scales of blocks of A and B in tensor memory, with a sparse A and its
 // metadata in tensor memory, both, and with accumulators that are scaled by a power of two first. umma_block.hpp and
 // umma_sparse.hpp name the instructions.
 #pragma once
 
+#include <zellige/atom/sparse_layout.hpp>
 #include <zellige/atom/tmem_scale_fragment.hpp>
 #include <zellige/atom/umma.hpp>
 

@@ -30,10 +30,11 @@ struct FormOp {
   using TypeA = A;
   using TypeB = B;
   using TypeC = C;
-  static_assert(takes(kind, number_of<A>) && takes(kind, number_of<B>) && sums_in(kind, number_of<C>),
-                "SM100_MMA: the kind has no operands or sums of these types: tf32 multiplies tfloat32_t or float into "
-                "float, f16 half_t or bfloat16_t into float or half_t, i8 bytes into int, f8f6f4 floats of 4 to 8 bits "
-                "into float or half_t");
+  static_assert(
+      takes(kind, number_of<A>) && takes(kind, number_of<B>) && sums_in(kind, number_of<C>),
+      "SM100_MMA: the kind has no operands or accumulators of these types: tf32 multiplies tfloat32_t or float into "
+      "float, f16 half_t or bfloat16_t into float or half_t, i8 bytes into int, f8f6f4 floats of 4 to 8 bits "
+      "into float or half_t");
   static_assert(
       has_shape(kind, op_form.ctas, M, N),
       "SM100_MMA: one CTA multiplies M = 64 with N a multiple of 8 (S8: 8, 24 or a multiple of 16), or M = 128 "

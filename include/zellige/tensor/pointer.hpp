@@ -97,6 +97,7 @@ struct tmem_ptr {
   using reference = T;
   using memory = tmem_tag;
   static constexpr int shift = detail::tmem_shift<T>;
+  static constexpr int OffsetShift = shift;  // CuTe's name
 
   unsigned addr_ = 0;
 
