@@ -215,6 +215,9 @@ bool valid(Fiber& f, const UmmaCall& call, const UmmaShape& s, Site site) {
   if (!rows || s.n < 8 || s.n > 256)
     return b.fail_at(f, nullptr, site, "the descriptor of a tcgen05.mma of {} CTA(s) says M = {} and N = {}", call.ctas,
                      s.m, s.n);
+  if ((call.b | (call.a_in_tmem ? 0 : call.a)) >> 61 & 1)
+    return b.fail_at(f, nullptr, site,
+                     "a descriptor of a tcgen05.mma says a swizzle of 128 bytes in units of 32; the emulator has none");
   if (call.instruction >> 31 && call.scale_block)
     return b.fail_at(f, nullptr, site, "a tcgen05.mma of K = 96; the emulator has none");
   if (!same_group(f, b, call.ctas, "tcgen05.mma", site)) return false;
