@@ -24,9 +24,17 @@ std::string lacking_bytes(const MBarrier& b) {
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(shadow::AsyncOp::Kind kind) {
   // In the order of the enumeration, which ends with `try_cancel`.
-  static constexpr const char* names[] = {
-      "tma_load",   "bulk_load", "bulk_copy_cluster", "store_async",    "tma_store",
-      "bulk_store", "wgmma",     "tcgen05.mma",       "tcgen05_commit", "cluster_launch_try_cancel"};
+  static constexpr const char* names[] = {"tma_load",
+                                          "bulk_load",
+                                          "bulk_copy_cluster",
+                                          "store_async",
+                                          "tma_store",
+                                          "bulk_store",
+                                          "wgmma",
+                                          "tcgen05.mma",
+                                          "tcgen05.cp",
+                                          "tcgen05_commit",
+                                          "cluster_launch_try_cancel"};
   static_assert(std::size(names) == std::size_t(shadow::AsyncOp::Kind::try_cancel) + 1);
   return names[std::size_t(kind)];
 }
@@ -69,9 +77,9 @@ std::string spell_earlier(const shadow::Clash& c, const Block& there, unsigned t
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
                          name_of(op.kind), who,
-                         op.kind == shadow::AsyncOp::Kind::wgmma         ? "wgmma_wait"
-                         : op.kind == shadow::AsyncOp::Kind::tcgen05_mma ? "wait at an mbarrier of its tcgen05_commit"
-                                                                         : "tma_store_wait_read");
+                         op.kind == shadow::AsyncOp::Kind::wgmma ? "wgmma_wait"
+                         : op.completes_by_commit()              ? "wait at an mbarrier of its tcgen05_commit"
+                                                                 : "tma_store_wait_read");
     }
     case What::storing:
       return fmt::format(
@@ -336,7 +344,7 @@ void check_departure(Block& b) {
     const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(cluster.launch().kernel));
     if (!b.findings.fresh(kind, nullptr, at)) continue;
     RawFinding raw{kind, b.region_names[op.region], "", {{at}}, b.linear};
-    const bool multiplies = op.kind == K::wgmma || op.kind == K::tcgen05_mma;
+    const bool multiplies = op.kind == K::wgmma || op.completes_by_commit();
     raw.text = fmt::format("{}: it ends while the {} that {} issued at \1 may still {} its shared memory; {}", b.name(),
                            name_of(op.kind), cluster.spell(op.thread),
                            stores || copied || multiplies ? "read"
@@ -344,9 +352,9 @@ void check_departure(Block& b) {
                                                           : "write",
                            stores   ? "tma_store_wait_read comes first"
                            : copied ? "a wait at its mbarrier in the other block, and a barrier, come first"
-                           : op.kind == K::wgmma       ? "wgmma_wait comes first"
-                           : op.kind == K::tcgen05_mma ? "tcgen05_commit and a wait at its mbarrier come first"
-                                                       : "a wait at its mbarrier comes first");
+                           : op.kind == K::wgmma      ? "wgmma_wait comes first"
+                           : op.completes_by_commit() ? "tcgen05_commit and a wait at its mbarrier come first"
+                                                      : "a wait at its mbarrier comes first");
     b.findings.add(std::move(raw));
   }
 }

@@ -16,7 +16,7 @@ struct OperandReader {
   std::uint32_t op;  // index of the instruction's AsyncOp
   Site site;
   const char* instruction;    // "wgmma", for messages
-  const char* which;          // "A" or "B"
+  const char* which;          // "A" or "B"; "" of tcgen05.cp
   const shadow::Actor& a;     // what issues it, with what it has observed
   std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
   bool swizzle_told = false;  // a mismatch of swizzles has been reported
@@ -30,6 +30,11 @@ struct OperandReader {
             std::vector<unsigned char>& out);
 
  private:
+  // What the instruction does with its operand, for messages.
+  const char* verb() const {
+    if (instruction[0] == 'w') return "multiplies by wgmma";
+    return *which ? "multiplies by tcgen05.mma" : "copies by tcgen05.cp";
+  }
   void check_swizzle(std::uint32_t at, unsigned swizzle);
 };
 
@@ -74,8 +79,7 @@ inline const unsigned char* OperandReader::chunk(std::uint32_t at, unsigned swiz
       r.name = "", r.begin = b.memory, r.bytes = b.shared_bytes, r.space = Space::shared, r.shadow = &b;
       named = &r;
     }
-    clash(f, f.index, {b.memory + at, named}, 16,
-          instruction[0] == 'w' ? "multiplies by wgmma" : "multiplies by tcgen05.mma", site, c);
+    clash(f, f.index, {b.memory + at, named}, 16, verb(), site, c);
   }
   check_swizzle(at, swizzle);
   return b.memory + at;

@@ -3,6 +3,7 @@
 #include "zellige/emulate/tcgen05.hpp"
 
 #include <bit>
+#include <string_view>
 
 #include "emulate/calls.hpp"
 #include "emulate/operand_reader.hpp"
@@ -214,6 +215,11 @@ bool valid(Fiber& f, const UmmaCall& call, const UmmaShape& s, Site site) {
   if (!rows || s.n < 8 || s.n > 256)
     return b.fail_at(f, nullptr, site, "the descriptor of a tcgen05.mma of {} CTA(s) says M = {} and N = {}", call.ctas,
                      s.m, s.n);
+  if ((call.b | (call.a_in_tmem ? 0 : call.a)) >> 61 & 1)
+    return b.fail_at(f, nullptr, site,
+                     "a descriptor of a tcgen05.mma says a swizzle of 128 bytes in units of 32; the emulator has none");
+  if (call.instruction >> 31 && call.scale_block)
+    return b.fail_at(f, nullptr, site, "a tcgen05.mma of K = 96; the emulator has none");
   if (!same_group(f, b, call.ctas, "tcgen05.mma", site)) return false;
   if (call.ctas == 2 && (b.cluster.size() % 2 || b.rank % 2))
     return b.fail_at(f, nullptr, site,
@@ -248,9 +254,33 @@ bool read_tensor_a(Block& there, TensorMemory::Access x, const UmmaCall& call, c
 void read_shared(OperandReader reader, std::uint64_t descriptor, bool mn, unsigned rows, const UmmaShape& s,
                  Number number, double* to) {
   static thread_local std::vector<unsigned char> bytes;
-  reader.read(descriptor, mn, rows, s.k, s.size, bytes);
+  constexpr unsigned of_row = 32;
+  reader.read(descriptor, mn, rows, of_row / s.size, s.size, bytes);
   for (unsigned r = 0; r < rows; ++r)
-    for (unsigned c = 0; c < s.k; ++c) to[r * s.k + c] = zellige::reference::umma_element(number, &bytes[r * 32], c);
+    for (unsigned c = 0; c < s.k; ++c)
+      to[r * s.k + c] = s.packed ? zellige::reference::packed_element(&bytes[r * of_row], c)
+                                 : zellige::reference::umma_element(number, &bytes[r * of_row], c);
+}
+
+// Multiplies the elements of an operand by the scales of their blocks, whose address is given: row r has them in the lanes
+// r mod 32 of each warp, in column r / 32 from the address on, a byte for each block from byte `first` on.
+bool apply_scales(Block& there, TensorMemory::Access x, const UmmaCall& call, std::uint32_t address, unsigned first,
+                  unsigned rows, const UmmaShape& s, const char* which, double* to) {
+  const unsigned column = address & 0xffff, blocks = s.k / call.scale_block;
+  if ((address & address_bits) >> 16 || first + blocks > 4)
+    return x.f.home->fail_at(
+        x.f, "tensor memory", x.site,
+        "the {} scales of a row of {} begin at lane {} and byte {} of a word of tensor memory; they "
+        "lie in one word, from lane 0 on",
+        blocks, which, (address & address_bits) >> 16, first);
+  x.verb = "scales by tcgen05.mma";
+  if (!there.tensor.read(x, {0xff, column, (rows + 31) / 32}, true)) return false;
+  for (unsigned r = 0; r < rows; ++r) {
+    const std::uint32_t word = there.tensor.word(r % 32, column + r / 32);
+    for (unsigned c = 0; c < s.k; ++c)
+      to[r * s.k + c] *= zellige::reference::narrow_value(s.scale, word >> 8 * (first + c / call.scale_block) & 0xffu);
+  }
+  return true;
 }
 
 // Executes a tcgen05.mma. The result is in tensor memory at once; until a thread knows by a commit that the instruction is
@@ -279,12 +309,16 @@ void mma(Thread& t, const UmmaCall& call) {
       read_shared({there, f, reads, site, "tcgen05.mma", "A", actor}, call.a, s.a_mn, rows, s, s.a, a.data());
     else if (!read_tensor_a(there, access, call, s, rows, a))
       return;
+    if (call.scale_block && !apply_scales(there, access, call, call.scales_a, s.scale_at_a, rows, s, "A", a.data()))
+      return;
     std::copy(a.begin(), a.end(), all_a.begin() + i * rows * s.k);
     read_shared({there, f, reads, site, "tcgen05.mma", "B", actor}, call.b, s.b_mn, rows_of_b, s, s.b,
                 &all_b[i * rows_of_b * s.k]);
     const unsigned columns = rows == 64 && call.ctas == 2 ? s.n / 2 : s.n;
     if (!there.tensor.write(access, rows_at(rows, call.ctas, call.d, columns))) return;
   }
+  if (call.scale_block && !apply_scales(b, access, call, call.scales_b, s.scale_at_b, s.n, s, "B", all_b.data()))
+    return;
   for (unsigned i = 0; i < call.ctas; ++i) {
     TensorMemory& memory = cluster.block(b.rank + i).tensor;
     zellige::reference::umma(s, rows, &all_a[i * rows * s.k], all_b.data(), call.accumulate,
@@ -292,6 +326,46 @@ void mma(Thread& t, const UmmaCall& call) {
                                const zellige::reference::UmmaPlace p(rows, call.ctas, s.n, call.d >> 16, row, column);
                                return memory.word(p.lane, (call.d & 0xffff) + p.column);
                              });
+  }
+}
+
+// Executes a tcgen05.cp: rows of 16 or 32 bytes go to lanes of one or several warps. It is in order with the thread's
+// tcgen05.mma, and as these its result is there at once.
+void copy(Thread& t, std::uint64_t descriptor, std::uint32_t address, const char* shape, unsigned ctas) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  const std::string_view form = shape;
+  const unsigned rows = form.starts_with(".128x")  ? 128
+                        : form.starts_with(".64x") ? 64
+                        : form.starts_with(".32x") ? 32
+                                                   : 0;
+  const unsigned bytes = form.find("256b") != form.npos ? 32 : 16, column = address & 0xffff;
+  const bool neighbours = form.ends_with("01_23");
+  if (!rows || (address & address_bits) >> 16) {
+    b.fail_at(f, "tensor memory", site, "tcgen05.cp{} to lane {}; {}", form, (address & address_bits) >> 16,
+              rows ? "it writes from lane 0 on" : "the emulator does not have this shape");
+    return;
+  }
+  if (!same_group(f, b, ctas, "tcgen05.cp", site)) return;
+  TensorSource& pipe = b.tensor.source(TensorOp::Kind::mma, b.first_thread + f.index);
+  if (!pipe.agent) pipe.agent = b.cluster.new_agent();
+  const shadow::Actor actor = b.actor(f, site.address);
+  const TensorOp op{TensorOp::Kind::copy, std::uint8_t(ctas), actor.thread, actor.site,
+                    actor.epoch,          pipe.groups + 1,    &pipe};
+  const TensorMemory::Access access{f, site, actor, op, "writes by tcgen05.cp", false};
+  for (unsigned i = 0; i < ctas && b.rank + i < b.cluster.size(); ++i) {
+    Block& there = b.cluster.block(b.rank + i);
+    there.async.start(there.shared_bytes);
+    const std::uint32_t reads = b.cluster.add({shadow::AsyncOp::Kind::tcgen05_cp, 0, true, actor.thread, 0, actor.site,
+                                               pipe.agent, pipe.groups + 1, there.rank, 0});
+    std::vector<unsigned char> data;
+    OperandReader{there, f, reads, site, "tcgen05.cp", "", actor}.read(descriptor, false, rows, bytes, 1, data);
+    if (!there.tensor.write(access, {0xff, column, bytes / 4})) return;
+    for (unsigned r = 0; r < rows; ++r)
+      for (unsigned again = 0; again < 128 / rows; ++again) {
+        const unsigned lane = neighbours ? r % 32 + r / 32 * 64 + 32 * again : r + rows * again;
+        for (unsigned c = 0; c < bytes / 4; ++c)
+          std::memcpy(&there.tensor.word(lane, column + c), &data[r * bytes + 4 * c], 4);
+      }
   }
 }
 
@@ -342,7 +416,7 @@ void differs(Thread& t, const char* what, const char* operand) {
 }  // namespace
 
 void add_tcgen05(AsyncEngine& all) {
-  static const Tcgen05Engine table{alloc, dealloc, relinquish, move, wait, fence, mma, commit, differs};
+  static const Tcgen05Engine table{alloc, dealloc, relinquish, move, wait, fence, mma, commit, copy, differs};
   all.tcgen05 = &table;
 }
 

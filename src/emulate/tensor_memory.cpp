@@ -33,10 +33,10 @@ std::uint32_t seen_after_fence(const TensorMemory::Access& x, std::uint32_t agen
 // tcgen05 around what synchronises the threads.
 TensorOrder order(const TensorMemory::Access& x, const TensorOp& y) {
   const TensorSource& source = *y.source;
-  const bool of_mma = y.kind == TensorOp::Kind::mma;
+  const bool of_mma = TensorOp::in_order(y.kind);
   const bool over = x.a.clock->time[source.agent] > y.group;
   std::uint32_t needed = source.agent;
-  if (of_mma && x.op.kind == TensorOp::Kind::mma) {
+  if (of_mma && TensorOp::in_order(x.op.kind)) {
     if (y.thread == x.op.thread) return y.ctas == x.op.ctas ? TensorOrder::right : TensorOrder::running;
     if (!over) {  // in order with the mma of another thread, if that thread's fence comes before it
       if (!x.a.after(y.issued, y.thread)) return TensorOrder::running;
@@ -55,7 +55,16 @@ TensorOrder order(const TensorMemory::Access& x, const TensorOp& y) {
 }
 
 const char* name_of(TensorOp::Kind kind) {
-  return kind == TensorOp::Kind::mma ? "tcgen05.mma" : kind == TensorOp::Kind::load ? "tcgen05.ld" : "tcgen05.st";
+  switch (kind) {
+    case TensorOp::Kind::mma:
+      return "tcgen05.mma";
+    case TensorOp::Kind::copy:
+      return "tcgen05.cp";
+    case TensorOp::Kind::load:
+      return "tcgen05.ld";
+    default:
+      return "tcgen05.st";
+  }
 }
 
 std::string spell(const TensorMemory::Part& p) {
@@ -67,7 +76,7 @@ std::string spell(const TensorMemory::Part& p) {
 // Returns what would complete the operation `y` for the access.
 std::string what_completes(const TensorOp& y) {
   const bool ended = y.group <= y.source->groups;
-  if (y.kind == TensorOp::Kind::mma)
+  if (TensorOp::in_order(y.kind))
     return ended ? "no wait at an mbarrier of its tcgen05_commit lies between"
                  : "no tcgen05_commit follows it; that and a wait at its mbarrier come first";
   const char* wait = y.kind == TensorOp::Kind::load ? "tmem_load_wait" : "tmem_store_wait";
@@ -132,7 +141,7 @@ bool TensorMemory::free(Fiber& f, unsigned first, unsigned count, unsigned of_ct
         const TensorOp& y = ops_[i];
         const bool over = a.clock->time[y.source->agent] > y.group;
         const bool before = y.kind == TensorOp::Kind::load && a.after(y.issued, y.thread);
-        if (over || before || (y.kind != TensorOp::Kind::mma && y.thread / 32 == a.thread / 32)) continue;
+        if (over || before || (!TensorOp::in_order(y.kind) && y.thread / 32 == a.thread / 32)) continue;
         conflict(x, {1u << cell, c, 1}, y, i == it.writer);
         told = true;
       }

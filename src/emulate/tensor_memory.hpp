@@ -1,7 +1,7 @@
 // Tensor memory of a block: 128 lanes of 512 columns of 32 bits; which columns are allocated, what they hold, and which
 // tcgen05 instructions have accessed them.
 //
-// Every instruction is an operation of a source: the tcgen05.mma of a thread, the tcgen05.ld of a warp, or its tcgen05.st. A
+// Every instruction is an operation of a source: the tcgen05.mma and cp of a thread, the tcgen05.ld of a warp, or its st. A
 // source's operations are in groups, which a commit or a wait ends; the vector clocks have an agent for each source, whose time
 // is one more than the last group that is complete. So a thread knows that an operation is over if it has observed a later time.
 #pragma once
@@ -24,7 +24,7 @@ struct TensorSource {
 
 /// A tcgen05 instruction that accesses tensor memory.
 struct TensorOp {
-  enum class Kind : std::uint8_t { mma, load, store };
+  enum class Kind : std::uint8_t { mma, load, store, copy };
   Kind kind{};
   std::uint8_t ctas = 1;
   std::uint16_t thread = 0;  // the issuing thread, within the cluster; of a warp, its first one
@@ -32,6 +32,9 @@ struct TensorOp {
   std::uint32_t issued = 0;  // time of the thread's warp
   std::uint32_t group = 0;
   const TensorSource* source = nullptr;
+
+  /// Whether a thread's operations of this kind are executed in their order, and complete by a commit.
+  static bool in_order(Kind kind) { return kind == Kind::mma || kind == Kind::copy; }
 };
 
 /// The tensor memory of one block.

@@ -25,6 +25,7 @@ struct AsyncOp {
     bulk_store,
     wgmma,
     tcgen05_mma,
+    tcgen05_cp,
     tcgen05_commit,
     try_cancel
   };
@@ -44,6 +45,7 @@ struct AsyncOp {
   std::uint32_t from = no_block;           // copies from block to block: rank of the block whose shared memory is read
   std::uint32_t barrier_block = no_block;  // rank of the block of the mbarrier, if that is not `block`
 
+  bool completes_by_commit() const { return kind == Kind::tcgen05_mma || kind == Kind::tcgen05_cp; }
   std::uint32_t block_of_barrier() const { return barrier_block == no_block ? block : barrier_block; }
   bool completes_on_mbarrier() const {
     return kind == Kind::tma_load || kind == Kind::bulk_load || kind == Kind::cluster_copy ||

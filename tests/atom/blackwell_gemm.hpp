@@ -1,5 +1,5 @@
 // A typical warp-specialized GEMM for SM100: a warp loads stages by TMA, a warp multiplies into tensor memory, four warps read
-// the sums and store them. C = A B^T, tiles of 128 x 64 x 64 halves, float sums in two sets of columns, so that the epilogue of
+// the accumulators and store them. C = A B^T, tiles of 128 x 64 x 64 halves, float, in two sets of columns, so that the epilogue of
 // a tile overlaps the next product. `bug` injects a fault.
 #pragma once
 #include <zellige/atom.hpp>
@@ -70,6 +70,7 @@ enum class BlackwellBug {
   sums_at_lane_16,
   descriptor_of_192_rows,
   descriptor_of_integers,
+  swizzle_in_units_of_32,
   // The epilogue.
   epilogue_does_not_wait,
   epilogue_waits_at_the_other_set,
@@ -138,7 +139,7 @@ struct BlackwellGemm {
   /// Multiplies a step's tiles; all threads of a warp call it.
   ZELLIGE_CALL void multiply(unsigned stage, unsigned step, uint32_t to) const {
     const auto mode_a = bug == Bug::wrong_swizzle_of_a ? SwizzleMode::b64 : SwizzleMode::b128;
-    const uint64_t version = uint64_t(1) << 46;
+    const uint64_t version = uint64_t(1) << 46 | uint64_t(bug == Bug::swizzle_in_units_of_32) << 61;
     const uint64_t da = smem_descriptor(a + stage * (S::tile_m * S::tile_k), 0, 1024, mode_a) | version;
     const uint64_t db = smem_descriptor(b + stage * (S::tile_n * S::tile_k), 0,
                                         bug == Bug::wrong_stride_of_b ? 65536 : 1024, SwizzleMode::b128) |
@@ -198,7 +199,7 @@ struct BlackwellGemm {
     }
   }
 
-  /// Loads 32 columns of the sums from the warp's lanes.
+  /// Loads 32 columns of the accumulators from the warp's lanes.
   ZELLIGE_CALL void read(uint32_t (&r)[32], unsigned set, unsigned column) const {
     const unsigned warp = threadIdx.x / 32;
     uint32_t lane = warp % 4 * 32;

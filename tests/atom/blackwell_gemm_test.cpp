@@ -132,6 +132,7 @@ const Expected expected[] = {
     {Bug::sums_at_lane_16, Kind::instruction, "tcgen05.mma of 128 rows has operand D at lane 16; it begins at lane 0"},
     {Bug::descriptor_of_192_rows, Kind::instruction, "says M = 192 and N = 64"},
     {Bug::descriptor_of_integers, Kind::instruction, "names types of operands that its kind does not have"},
+    {Bug::swizzle_in_units_of_32, Kind::instruction, "a swizzle of 128 bytes in units of 32"},
     {Bug::epilogue_does_not_wait, Kind::race, "tcgen05.ld that"},
     {Bug::epilogue_waits_at_the_other_set, Kind::deadlock, nullptr},
     {Bug::epilogue_waits_for_the_other_parity, Kind::race, "tcgen05.ld that"},

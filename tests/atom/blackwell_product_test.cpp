@@ -7,6 +7,7 @@
 #include <zellige/atom/tma.hpp>
 #include <zellige/atom/umma.hpp>
 #include <zellige/atom/umma_reference.hpp>
+#include <zellige/atom/umma_sparse.hpp>
 
 #include "launch.hpp"
 
@@ -162,6 +163,13 @@ TEST(BlackwellProduct, OfOtherNumbers) {
                     UMMA::Layout_K_SW64_Atom<tfloat32_t>, UMMA::Layout_K_SW32_Atom<tfloat32_t>>();
   multiplies_shared<SM100_MMA_S8_SS<int8_t, uint8_t, int32_t, 128, 32, Major::K, Major::K>,
                     UMMA::Layout_K_SW64_Atom<int8_t>, UMMA::Layout_K_SW64_Atom<uint8_t>>();
+}
+template <auto value>
+using Of = integral_constant<remove_cvref_t<decltype(value)>, value>;
+TEST(BlackwellProduct, OfBytes) {
+  multiplies_shared<UMMA::detail::F8F6F4Op<1, float_e4m3_t, float_e5m2_t, half_t, Int<64>, Int<16>, Of<Major::K>,
+                                           Of<Major::K>, Of<UMMA::ScaleIn::One>, Of<UMMA::ScaleIn::Neg>>,
+                    UMMA::Layout_K_SW64_Atom<float_e4m3_t>, UMMA::Layout_K_SW64_Atom<float_e5m2_t>>();
 }
 TEST(BlackwellProduct, OfTensorMemory) {
   multiplies_tensor<SM100_MMA_F16BF16_TS<half_t, half_t, float, 128, 32, Major::K, Major::K>,

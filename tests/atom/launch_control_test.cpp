@@ -1,8 +1,8 @@
 // Launch control on the emulator: running blocks take over the tiles of blocks that have not started.
 #include <zellige/atom.hpp>
 #include <zellige/atom/cluster.hpp>
+#include <zellige/atom/launch_control.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/emulate/launch_control.hpp>
 
 #include "launch.hpp"
 
@@ -23,7 +23,7 @@ enum class ControlBug {
 
 /// Each block writes its tile, and those that it takes over. In clusters of two, the first block asks for both.
 __global__ void persistent(gmem<float> tiles, bool pairs, ControlBug bug) {
-  const auto answer = shared<uint32_t>("answer", 0, 4);
+  const auto answer = reinterpret_cast<ClusterLaunchResponse*>(shared<uint32_t>("answer", 0, 4).p);
   const auto barrier = shared<uint64_t>("barrier", 16, 1);
   const unsigned t = threadIdx.x;
   if (t == 0) {
@@ -38,11 +38,12 @@ __global__ void persistent(gmem<float> tiles, bool pairs, ControlBug bug) {
         mbarrier_arrive_expect_tx(barrier, 16);
       else
         mbarrier_arrive(barrier);
-      if (cluster_ctarank() == 0) emulate::try_cancel(answer, barrier, pairs);
+      if (cluster_ctarank() == 0 && pairs) cluster_launch_try_cancel_multicast(answer, barrier);
+      if (cluster_ctarank() == 0 && !pairs) cluster_launch_try_cancel(answer, barrier);
     }
     tiles[tile * 32 + t] = float(tile);
     if (bug != ControlBug::answer_read_before_the_wait) mbarrier_wait_cluster(barrier, phase);
-    const emulate::LaunchAnswer next = emulate::launch_answer(answer);
+    const ClusterLaunchAnswer next = cluster_launch_query(*answer);
     phase ^= 1;
     if (bug != ControlBug::requested_before_all_have_read) cluster_sync();
     if (!next.canceled && bug != ControlBug::requested_after_a_refusal) break;

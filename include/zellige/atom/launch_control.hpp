@@ -13,6 +13,10 @@
 
 #include <zellige/atom/pointer.hpp>
 #include <zellige/layout/config.hpp>
+#if defined(ZELLIGE_EMULATE)
+#include <zellige/atom/tcgen05_emulated.hpp>
+#include <zellige/emulate/launch_control.hpp>
+#endif
 #if !defined(__CUDACC_RTC__)
 #include <cstdio>
 #endif
@@ -85,6 +89,19 @@ ZELLIGE_CALL ClusterLaunchAnswer cluster_launch_query(ClusterLaunchResponse cons
       : "memory");
   answer.canceled = canceled != 0;
   return answer;
+}
+#elif defined(ZELLIGE_EMULATE)
+template <class B>
+ZELLIGE_CALL void cluster_launch_try_cancel(ClusterLaunchResponse* response, B barrier) {
+  emulate::try_cancel(emulate::known(response), detail::checked_place(barrier), false);
+}
+template <class B>
+ZELLIGE_CALL void cluster_launch_try_cancel_multicast(ClusterLaunchResponse* response, B barrier) {
+  emulate::try_cancel(emulate::known(response), detail::checked_place(barrier), true);
+}
+ZELLIGE_CALL ClusterLaunchAnswer cluster_launch_query(ClusterLaunchResponse const& response) {
+  const emulate::LaunchAnswer a = emulate::launch_answer(detail::checked_place(&response));
+  return {a.x, a.y, a.z, a.canceled != 0};
 }
 #endif
 

@@ -96,6 +96,9 @@ struct Utccp {
                                        [[maybe_unused]] uint32_t const& address) {
 #if defined(__CUDA_ARCH__)
     tmem_from_shared<S, op_ctas, expansion>(descriptor, address);
+#elif defined(ZELLIGE_EMULATE)
+    static_assert(expansion == TmemExpansion::none, "the emulator has no tcgen05.cp that expands elements");
+    emulate::tcgen05_copy(descriptor, address, S::text, op_ctas);
 #endif
   }
 };
@@ -176,13 +179,15 @@ ZELLIGE_HOST_DEVICE constexpr auto get_utccp_smem_desc_tensor(X const& x) {
   return make_tensor(UMMA::DescriptorIterator{first}, recast_layout<T, uint128_t>(x.layout()));
 }
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 template <detail::utccp_op Op, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   static_assert(is_rmem_v<TS> && is_tmem_v<remove_cvref_t<TD>>,
                 "tcgen05.cp copies from descriptors of shared memory, get_utccp_smem_desc_tensor, to tensor memory");
   Op::copy(src(0), raw_pointer_cast(dst.data()));
 }
+#endif
+#if defined(__CUDACC__)
 
 /// Moves 32 bytes of each lane from lane i + 1 to lane i, of all lanes from `address` on, for CTAs that issue alone or in pairs.
 /// One thread calls it.

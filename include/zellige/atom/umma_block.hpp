@@ -64,6 +64,13 @@ struct BlockScaledOp {
 #if defined(__CUDA_ARCH__)
     if (elect_one())
       issue_form<op_form>(a, b, c, accumulate, uint32_t(instruction_and_zero >> 32), {metadata, scales_a, scales_b});
+#elif defined(ZELLIGE_EMULATE)
+    static_assert(!op_form.sparse && K != 96,
+                  "the emulator runs dense matrix instructions of SM100 with scales, neither sparse ones nor those of "
+                  "SM103");
+    if (elect_one())
+      emulate::tcgen05_mma({c, a, b, uint32_t(instruction_and_zero >> 32), zellige::reference::UmmaKind(op_form.kind),
+                            op_form.ctas, false, accumulate != 0, scales_a, scales_b, unsigned(VecSize)});
 #endif
   }
 };
@@ -210,9 +217,6 @@ ZELLIGE_HOST_DEVICE constexpr uint64_t with_next(uint64_t a, uint64_t next) {
 template <UMMA::detail::block_op Op, class... Metadata, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<Op, Metadata...> const& traits, TD&& d, TA const& a,
                                               TB const& b, TC const&) {
-#if defined(ZELLIGE_EMULATE)
-  static_assert(never<Op>, "the emulator does not run the matrix instructions of SM100 with scales");
-#endif
   static_assert(!Op::sparse || sizeof...(Metadata) == 1,
                 "a sparse SM100 MMA runs .with(accumulate, metadata, scales_a, scales_b)");
   static_assert(is_tmem_v<remove_cvref_t<TD>> && is_tmem_v<TC>,

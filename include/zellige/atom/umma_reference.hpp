@@ -11,7 +11,7 @@
 namespace zellige::reference {
 
 /// The kinds of tcgen05.mma, in the order of UMMA::Kind.
-enum class UmmaKind : unsigned char { tf32, f16, i8, f8f6f4 };
+enum class UmmaKind : unsigned char { tf32, f16, i8, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };
 
 /// The fields of an instruction's descriptor (umma_descriptor.hpp).
 struct UmmaShape {
@@ -19,7 +19,10 @@ struct UmmaShape {
   Number a, b, d;           // none: the kind has no such operands
   bool a_mn, b_mn;          // contiguous along M or N, not along K
   bool negative, saturate;  // of the product; of integers
-  unsigned size;            // bytes of an operand's element in shared memory
+  unsigned size;  // bytes of an operand's element in shared memory; two of 4 bits share one if they are packed
+  Number scale = Number::none;              // of blocks along K
+  unsigned scale_at_a = 0, scale_at_b = 0;  // the byte at which the scales of a row begin
+  bool packed = false;
 
   UmmaShape(UmmaKind kind, uint32_t word) {
     const unsigned of_d = word >> 4 & 3;
@@ -30,6 +33,11 @@ struct UmmaShape {
     n = (word >> 17 & 0x3f) * 8, m = (word >> 24 & 0x1f) * 16;
     size = kind == UmmaKind::tf32 ? 4 : kind == UmmaKind::f16 ? 2 : 1;
     k = 32 / size;
+    if (kind < UmmaKind::mxf8f6f4) return;
+    d = Number::f32, scale = word >> 23 & 1 ? Number::ue8m0 : Number::ue4m3;
+    scale_at_a = word >> 29 & 3, scale_at_b = word >> 4 & 3, saturate = false;
+    packed = kind != UmmaKind::mxf8f6f4;
+    if (packed) k = 64, a = b = Number::e2m1;
   }
   /// Returns the number type of an operand's code in the descriptor of an instruction of this kind.
   static Number number(UmmaKind kind, unsigned code) {
@@ -71,6 +79,10 @@ inline double umma_element(Number number, const unsigned char* row, unsigned c) 
   const unsigned char* const chunk = row + c / 16 * 16;
   const unsigned pair = chunk[at / 8] | (at % 8 + bits > 8 ? unsigned(chunk[at / 8 + 1]) << 8 : 0u);
   return narrow_value(number, pair >> at % 8 & ((1u << bits) - 1));
+}
+/// Returns element c of a row of elements of 4 bits that are packed without gaps.
+inline double packed_element(const unsigned char* row, unsigned c) {
+  return narrow_value(Number::e2m1, row[c / 2] >> c % 2 * 4 & 0xfu);
 }
 
 /// Returns lane and column of element (row, column) of a CTA's `rows` rows of D, whose address has the lane `first` (0, or 16

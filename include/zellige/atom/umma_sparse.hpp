@@ -199,6 +199,10 @@ struct SM100_MMA_F8F6F4_SS_of {
 #if defined(__CUDA_ARCH__)
     using Text = zellige::detail::LettersOf<UMMA::detail::Mnemonic<UMMA::Kind::f8f6f4, op_ctas, false>>;
     if (elect_one()) UMMA::detail::issue<Text>(a, b, c, accumulate, uint32_t(instruction_and_zero >> 32));
+#elif defined(ZELLIGE_EMULATE)
+    if (elect_one())
+      emulate::tcgen05_mma({c, a, b, uint32_t(instruction_and_zero >> 32),
+                            zellige::reference::UmmaKind(UMMA::Kind::f8f6f4), op_ctas, false, accumulate != 0});
 #endif
   }
 };

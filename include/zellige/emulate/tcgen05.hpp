@@ -21,6 +21,9 @@ struct UmmaCall {
   zellige::reference::UmmaKind kind;  // in the order of UMMA::Kind
   unsigned char ctas;                 // 1, or 2 for a pair of CTAs
   bool a_in_tmem, accumulate;         // accumulate: D += A B, not D = A B
+  // addresses of the scales of A and B in tensor memory, and the number of elements along K that have one; 0: there are none
+  std::uint32_t scales_a = 0, scales_b = 0;
+  unsigned scale_block = 0;
 };
 
 /// What a tcgen05.ld or tcgen05.st moves. places[2 (r + registers t) + h] is where half h of register r of thread t of the warp
@@ -49,6 +52,7 @@ struct Tcgen05Engine {
   void (*fence)(Thread&, bool after);
   void (*mma)(Thread&, const UmmaCall&);
   void (*commit)(Thread&, Place barrier, unsigned mask, unsigned ctas);
+  void (*copy)(Thread&, std::uint64_t descriptor, std::uint32_t address, const char* shape, unsigned ctas);
   void (*differs)(Thread&, const char* what, const char* operand);  // of a warp: its lanes pass different values
 };
 
@@ -141,7 +145,12 @@ ZELLIGE_INLINE void tcgen05_mma(const UmmaCall& call) {
   Thread& t = self();
   t.engine->async->tcgen05->mma(t, call);
 }
-/// Arrives at the mbarrier when the tcgen05.mma that this thread has issued are complete. `mask`: 0, or `multicast` and the
+/// Copies from shared to tensor memory. `shape`: as in PTX, ".32x128b.warpx4".
+ZELLIGE_INLINE void tcgen05_copy(std::uint64_t descriptor, std::uint32_t address, const char* shape, unsigned ctas) {
+  Thread& t = self();
+  t.engine->async->tcgen05->copy(t, descriptor, address, shape, ctas);
+}
+/// Arrives at the mbarrier when the tcgen05.mma and tcgen05.cp that this thread has issued are complete. `mask`: 0, or `multicast` and the
 /// blocks of the cluster at whose mbarriers it arrives.
 ZELLIGE_INLINE void tcgen05_commit(Place barrier, unsigned mask, unsigned ctas) {
   Thread& t = self();
