@@ -30,12 +30,12 @@ def parts(graph, is_known) -> list:
     order. Each has at least one node that is not a view. `is_known(node)`: true if the node may be in a part."""
     nodes = [n for n in graph.nodes if n.op not in GIVEN]
     known = {n for n in nodes if is_known(n)}
-    early = _numbers(nodes, known)
-    late = _late(nodes, known, early)
-    for number in (early, late):
+    forward = _numbers(nodes, known)
+    backward = _backward(nodes, known, forward)
+    for number in (forward, backward):
         _sink(nodes, known, number)
         _postpone(nodes, known, number)
-    number = min(early, late, key=lambda number: _rank(known, number))
+    number = min(forward, backward, key=lambda number: _rank(known, number))
     part_of = {n: number[n] for n in nodes if n in known}
     _peel(graph, part_of)
     found = {}
@@ -94,10 +94,10 @@ def _numbers(nodes, known) -> dict:
     return number
 
 
-def _late(nodes, known, early) -> dict:
-    """Returns a number for each node as `_numbers` does, the greatest one for which no number is above the greatest one of `early`. So
+def _backward(nodes, known, forward) -> dict:
+    """Returns a number for each node as `_numbers` does, the greatest one for which no number is above the greatest one of `forward`. So
     two operators that are left to torch do not divide what may run between them."""
-    top, number = max(early.values(), default=0), {}
+    top, number = max(forward.values(), default=0), {}
     for n in reversed(nodes):
         number[n] = min((number[u] - (u in known and n not in known) for u in n.users if u in number), default=top)
         if n in known:  # results of a split stay with it
