@@ -242,7 +242,7 @@ SPELLED = list(itertools.product([*POSITIONS, *PADDED], [expanded, mapped], [Fal
 def test_masks_of_transformers_are_evaluated_where_they_are_used(name, spread, eager, graphs):
     """One kernel, which reads no mask of queries and keys."""
     q, k, v = (t.expand(2, *t.shape[1:]).contiguous() for t in tensors(dtype=torch.float16 if not eager else torch.float32))
-    q = torch.randn(2, 2, KEYS, 16, dtype=q.dtype)  # as many queries as keys
+    q = torch.randn(2, 2, KEYS, 16, dtype=q.dtype)  # a query for each key
     kept = torch.ones(2, KEYS, dtype=torch.int64)
     kept[1, KEYS - 6 :] = 0
 

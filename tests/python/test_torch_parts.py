@@ -84,6 +84,20 @@ def test_what_does_not_depend_on_each_other_is_one_part():
     assert names(convex.parts(graph, all_but(made["left"]))) == [["one", "other", "third"]]
 
 
+def test_what_may_run_between_left_operators_is_one_part():
+    """One is read by a part, and the other one reads it."""
+    graph, made = chain([("x", None), ("y", None), ("before", ["x"]), ("one", ["y"]), ("left", ["before"]), ("other", ["one"])])
+    known = lambda n: n.op == "call_function" and n.name not in ("left", "one")  # noqa: E731
+    assert names(convex.parts(graph, known)) == [["before", "other"]]
+
+
+def test_an_argument_is_changed_by_the_part_that_reads_it():
+    graph, made = chain([("x", None), ("y", None), ("left", ["y"]), ("value", ["y"]), ("read", ["left", "x"])])
+    graph.inserting_before(next(iter(graph.find_nodes(op="output"))))
+    graph.call_function(convex.UPDATE, (made["x"], made["value"]))
+    assert names(convex.parts(graph, lambda n: n in made.values() and n.op == "call_function" and n is not made["left"])) == [["read", "value"]]
+
+
 def test_what_two_parts_read_remains_before_the_first():
     graph, made = chain(
         [("w", None), ("x", None), ("scale", ["w"]), ("first", ["x", "scale"]), ("left", ["first"]), ("last", ["left", "scale"])]

@@ -14,9 +14,12 @@ import heapq
 import math
 import operator
 
+import torch
+
 from ..import_.kinds import COPY, GIVEN, bytes_of, shape_of
 from ..import_.views import is_view, moves
 
+UPDATE = torch.ops.aten.copy_.default
 _MAX_NODES = 100  # limit of the nodes that are examined to compute a result in a later part
 # key in the meta of a node that recreates a view where it is read
 AGAIN = "zellige: a view made where it is read"
@@ -27,9 +30,12 @@ def parts(graph, is_known) -> list:
     order. Each has at least one node that is not a view. `is_known(node)`: true if the node may be in a part."""
     nodes = [n for n in graph.nodes if n.op not in GIVEN]
     known = {n for n in nodes if is_known(n)}
-    number = _numbers(nodes, known)
-    _sink(nodes, known, number)
-    _postpone(nodes, known, number)
+    forward = _numbers(nodes, known)
+    backward = _backward(nodes, known, forward)
+    for number in (forward, backward):
+        _sink(nodes, known, number)
+        _postpone(nodes, known, number)
+    number = min(forward, backward, key=lambda number: _rank(known, number))
     part_of = {n: number[n] for n in nodes if n in known}
     _peel(graph, part_of)
     found = {}
@@ -39,6 +45,11 @@ def parts(graph, is_known) -> list:
     return [found[i] for i in sorted(found) if kernels(found[i])]
 
 
+def _rank(known, number) -> tuple:
+    """Returns (how many parts there are, the negated count of arguments that one part alone reads and changes): fewer are better."""
+    updates = [u for n in known for u in n.users if u.target is UPDATE and u.args[1] is n]
+    inside = [u for u in updates if all(r in known and number[r] == number[u.args[1]] for r in u.args[0].users if r is not u)]
+    return len({number[n] for n in kernels(known)}), -len(inside)
 
 
 def kernels(part) -> list:
@@ -80,6 +91,17 @@ def _numbers(nodes, known) -> dict:
     number = {}
     for n in nodes:
         number[n] = max((number[m] + (n in known and m not in known) for m in n.all_input_nodes if m in number), default=0)
+    return number
+
+
+def _backward(nodes, known, forward) -> dict:
+    """Returns a number for each node as `_numbers` does, the greatest one for which no number is above the greatest one of `forward`. So
+    two operators that are left to torch do not divide what may run between them."""
+    top, number = max(forward.values(), default=0), {}
+    for n in reversed(nodes):
+        number[n] = min((number[u] - (u in known and n not in known) for u in n.users if u in number), default=top)
+        if n in known:  # results of a split stay with it
+            number.update(dict.fromkeys(_pieces(n), number[n]))
     return number
 
 

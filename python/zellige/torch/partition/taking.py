@@ -23,7 +23,7 @@ from ..import_.views import VIEWS
 from ..measure import attention_kernels, clock, estimates
 from . import convex, mixtures
 
-UPDATE = torch.ops.aten.copy_.default
+UPDATE = convex.UPDATE
 
 
 class OfOperand(Left):

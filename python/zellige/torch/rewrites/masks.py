@@ -30,8 +30,8 @@ _NOT = (aten.bitwise_not.default, aten.logical_not.default)
 
 @dataclass(frozen=True)
 class Band:
-    """The elements of a matrix with triu <= column - row <= tril; None: no limit. `rows`: also column < the row's end, behind the
-    last element that it keeps; `columns`: also row < the column's end."""
+    """The elements of a matrix with triu <= column - row <= tril; None: no limit. `rows`: also column < the row's end, one after
+    the last element that it keeps; `columns`: also row < the column's end."""
 
     tril: int | None
     triu: int | None
@@ -165,15 +165,15 @@ def _split(mask):
     return kept, float(rest[0])
 
 
-def _hidden(work, before, mask, shape, most=0.0):
-    """Divides an additive mask, which is 0 or one number below HUGE (-1e30) and not above `most`, for scores of `shape`. Returns (the band that it keeps by
+def _hidden(work, before, mask, shape, bound=0.0):
+    """Divides an additive mask, which is 0 or one number below HUGE (-1e30) and not above `bound`, for scores of `shape`. Returns (the band that it keeps by
     position, a constant node with it, an additive mask of the other conditions; None if there are none, the number)."""
     dtype, target = mask.meta["val"].dtype, mask
     if mask in work.constants:
         value = work.constants.value(mask)
         found = None if value is None else _split(value)
         band = None if found is None else band_of(found[0], shape)
-        return None if band is None or found[1] > most else (band, work.once(before, aten.eq.Scalar, mask, 0), None, found[1])
+        return None if band is None or found[1] > bound else (band, work.once(before, aten.eq.Scalar, mask, 0), None, found[1])
     while target.target in (aten._to_copy.default, aten.expand.default) and target.args[0].meta["val"].ndim == mask.meta["val"].ndim:
         target = target.args[0]
     if target.target is not aten.where.self or not target.meta["val"].is_floating_point():
@@ -181,7 +181,7 @@ def _hidden(work, before, mask, shape, most=0.0):
     for kept, hidden, holds in (target.args[1:] + (True,), (*target.args[:0:-1], False)):
         value = work.constants.number(hidden)
         value = None if value is None else float(torch.tensor(value, dtype=torch.float64).to(dtype))
-        if work.constants.number(kept) != 0 or value is None or not value < HUGE or value > most:
+        if work.constants.number(kept) != 0 or value is None or not value < HUGE or value > bound:
             continue
         found = _divided(work, before, target.args[0], holds, shape)
         if found is None or found[2] is None:
