@@ -91,6 +91,7 @@ void KernelText::rings() {
 
 /// Finds the columns of the kernel's products in tensor memory.
 void KernelText::find_columns() {
+  if (!plan_.warp_specialized()) return;
   for (const Work& w : kernel::works(plan_)) {
     if (w.kind != WorkKind::mma || !w.matmul.row || !target::in_tensor_memory(*w.matmul.row)) continue;
     if (!columns_.emplace(w.node, all_columns_).second) continue;
