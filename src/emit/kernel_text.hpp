@@ -253,6 +253,7 @@ class KernelText {
   std::map<int, std::int64_t> columns_;  // by product in tensor memory: its first column
   std::int64_t all_columns_ = 0;         // of all of these
   int groups_ = 0;                       // warpgroups that issue them
+  bool loaded_ = false;                  // the code has loaded their accumulators
   int loops_ = 0;                        // open loops over iterations
   int agent_ = 0;                        // the agent whose steps are being emitted
   int counter_ = 0;                      // number for the next variable

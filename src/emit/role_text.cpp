@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "emit/kernel_text.hpp"
+#include "graph/error.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/pipe.hpp"
@@ -90,6 +91,7 @@ void KernelText::rings() {
 
 /// Finds the columns of the kernel's products in tensor memory.
 void KernelText::find_columns() {
+  if (!plan_.warp_specialized()) return;
   for (const Work& w : kernel::works(plan_)) {
     if (w.kind != WorkKind::mma || !w.matmul.row || !target::in_tensor_memory(*w.matmul.row)) continue;
     if (!columns_.emplace(w.node, all_columns_).second) continue;
@@ -128,7 +130,10 @@ void KernelText::roles() {
         out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
     }
     run(agent.steps);
-    if (!columns_.empty() && kernel::issuers(s, agent) != 1) out_.line("products.free();");
+    if (!columns_.empty() && kernel::issuers(s, agent) != 1) {
+      if (!loaded_) fault("{}: no step after the loop waits for its products in tensor memory", s.name());
+      out_.line("products.free();");
+    }
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
   run(s.teardown);
@@ -196,6 +201,7 @@ void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
       [&](const kernel::WaitGroup& wait) {
         out_.line("{}<{}>();", of_products() ? "products.wait" : function(*groups().wait), wait.pending);
         if (!of_products() || wait.pending > 0 || loops_ > 0) return;
+        loaded_ = true;
         for (const auto& [node, column] : columns_) out_.line("products.load<{}>(acc{});", column, node);
       },
       [&](const kernel::Barrier& barrier) {

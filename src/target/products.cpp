@@ -77,13 +77,17 @@ std::span<const Instruction> tensor_memory_products() {
   static const std::vector<Instruction> rows = [] {
     static std::deque<std::string> names;
     std::vector<Instruction> of_all;
+    of_all.reserve(128);
     constexpr int either_way = 3;  // contiguous along K, or along M or N
     for (const Instruction& wgmma : zellige::instructions()) {
       const bool of_16_bits = (wgmma.a.number == Number::f16 || wgmma.a.number == Number::bf16) && wgmma.a.bits == 16;
       if (wgmma.completion != Instruction::Completion::commit_group || !of_16_bits || wgmma.c.number != Number::f32 ||
           wgmma.a.majors != either_way || wgmma.b.majors != either_way)
         continue;
-      names.push_back("TensorProducts<" + std::string(wgmma.name) + ">");
+      const std::string_view name = wgmma.name;
+      std::string& call = names.emplace_back();
+      call.reserve(name.size() + 16);
+      call.append("TensorProducts<").append(name).append(">");
       for (const int compute_capability : {100, 103}) {
         Instruction& row = of_all.emplace_back(wgmma);
         row.name = names.back().c_str(), row.ptx = "tcgen05.mma.cta_group::1.kind::f16";

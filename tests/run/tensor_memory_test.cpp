@@ -55,8 +55,8 @@ TEST(TensorMemory, SeveralProductsHaveColumnsOfTheirOwn) {
   const graph::KernelGraph g = two_products(128);
   const std::string source = source_of(g);
   EXPECT_TRUE(has(source, "TensorProducts<2, 512> products;")) << source;
-  for (const char* part : {"products.issue<half_t, 4, 0>(acc", "products.issue<half_t, 4, 256>(acc", "products.load<0>(acc",
-                           "products.load<256>(acc", "products.free();"})
+  for (const char* part : {"products.issue<half_t, 4, 0>(acc", "products.issue<half_t, 4, 256>(acc",
+                           "products.load<0>(acc", "products.load<256>(acc", "products.free();"})
     EXPECT_TRUE(has(source, part)) << part << "\n" << source;
   std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
