@@ -55,7 +55,7 @@ auto make_im2col_tma_copy_A_sm100(Op const& op, X const& global, SLayout const& 
   auto const modes = detail::im2col_values<MmaPart::a, Op, int(sizeof...(Convolution))>(tile_mnk, mma);
   return detail::make_im2col_copy(op, global, shared, modes,
                                   detail::shares_of_ctas<detail::tma_form<Op>::multicast, 2>(mma),
-                                  Im2col{convolution...});
+                                  Im2col<Convolution...>{convolution...});
 }
 template <class Op, tensor_like X, class SLayout, class Tiler, class... Args, class... Convolution>
 auto make_im2col_tma_copy_B_sm100(Op const& op, X const& global, SLayout const& shared, Tiler const& tile_mnk,
@@ -63,7 +63,7 @@ auto make_im2col_tma_copy_B_sm100(Op const& op, X const& global, SLayout const& 
   auto const modes = detail::im2col_values<MmaPart::b, Op, int(sizeof...(Convolution))>(tile_mnk, mma);
   return detail::make_im2col_copy(op, global, shared, modes,
                                   detail::shares_of_ctas<detail::tma_form<Op>::multicast, 1>(mma),
-                                  Im2col{convolution...});
+                                  Im2col<Convolution...>{convolution...});
 }
 /// The same as atoms of one instruction. cluster_vmnk is the shape or layout (V, M, N, K) of the cluster's CTAs.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class... Args, class Cluster,
@@ -73,7 +73,7 @@ auto make_im2col_tma_atom_A_sm100(Op const& op, X const& global, SLayout const& 
                                   Convolution const&... convolution) {
   auto const modes = detail::im2col_values<MmaPart::a, Op, int(sizeof...(Convolution))>(tile_mnk, mma);
   return detail::make_im2col_atom(op, global, shared, modes, int(detail::sharers_of<Op, 2>(cluster_vmnk)),
-                                  Im2col{convolution...});
+                                  Im2col<Convolution...>{convolution...});
 }
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class... Args, class Cluster,
           class... Convolution>
@@ -82,7 +82,7 @@ auto make_im2col_tma_atom_B_sm100(Op const& op, X const& global, SLayout const& 
                                   Convolution const&... convolution) {
   auto const modes = detail::im2col_values<MmaPart::b, Op, int(sizeof...(Convolution))>(tile_mnk, mma);
   return detail::make_im2col_atom(op, global, shared, modes, int(detail::sharers_of<Op, 1>(cluster_vmnk)),
-                                  Im2col{convolution...});
+                                  Im2col<Convolution...>{convolution...});
 }
 
 #endif
