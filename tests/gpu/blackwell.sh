@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The first run on a GPU of Blackwell, in one command: tests/gpu/blackwell.sh ZELLIGE [OUT] [COUNT] [MUGRAPHS]
 # ZELLIGE: the command, beside it zellige_random; COUNT (500): random graphs; MUGRAPHS: a folder of saved graphs. OUT (blackwell) gets the logs.
-# 1. which target the GPU is; 2. every instruction form that emitted text uses, in loops over rings, one process a form (wgmma, which
-# such a GPU lacks, aside); 3. the examples, layers, parts and saved graphs, compared with the reference; 4. COUNT random graphs of four
+# 1. which target the GPU is; 2. every instruction form that emitted text uses, in loops over rings, one process a form (but wgmma, which
+# such a GPU lacks); 3. the examples, layers, parts and saved graphs, compared with the reference; 4. COUNT random graphs of four
 # kinds, each in a process of its own, whose context is looked at afterwards; 5. the same examples planned for sm_80; 6. drawn products
 # against cuBLAS, timed.
 # On a machine without a GPU, the examples and the random graphs run on the emulator for ZELLIGE_TARGET (sm_120a), and the others are
@@ -57,7 +57,7 @@ if [ $on = gpu ]; then
   PYTHONPATH=$here/python ZELLIGE_LIBRARY=$build/libzellige.so python3 "$here/bench/draws.py" --family products --count 40 --json "$out/draws.jsonl" | tee "$out/draws.txt"
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 else
-  echo "left out: the text of sm_80, and times against cuBLAS (they take a GPU)"
+  echo "left out: examples for sm_80, and times against cuBLAS (they take a GPU)"
 fi
 [ $failed = 0 ] && echo "blackwell: what ran is right" || echo "blackwell: see $out"
 exit $failed

@@ -1,4 +1,4 @@
-"""What torch's users are told on a GPU whose expected times nobody measured."""
+"""The warning on a GPU whose expected times nobody measured."""
 
 import warnings
 
@@ -11,7 +11,7 @@ import zellige.torch_backend  # noqa: E402
 from zellige.torch import backend  # noqa: E402
 
 
-def told(monkeypatch, target, calls=2):
+def warned(monkeypatch, target, calls=2):
     """Returns the warnings of some graphs on a GPU of the target."""
     monkeypatch.setattr(_native, "gpu", lambda: (target, "" if target else "no GPU"))
     backend._warn_if_untuned.cache_clear()
@@ -24,8 +24,8 @@ def told(monkeypatch, target, calls=2):
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_100a", "sm_120a"])
-def test_a_gpu_that_is_not_tuned_is_told_once(monkeypatch, target):
-    (message,) = told(monkeypatch, target)
+def test_a_gpu_that_is_not_tuned_is_named_once(monkeypatch, target):
+    (message,) = warned(monkeypatch, target)
     assert message == (
         f"zellige is not tuned on this GPU ({target}): expected times are of data sheets; parts that torch's kernels beat here are left to "
         "torch, as on every GPU"
@@ -34,7 +34,7 @@ def test_a_gpu_that_is_not_tuned_is_told_once(monkeypatch, target):
 
 @pytest.mark.parametrize("target", ["sm_90a", ""])
 def test_a_gpu_that_is_tuned_and_a_machine_without_one_are_not(monkeypatch, target):
-    assert told(monkeypatch, target) == []
+    assert warned(monkeypatch, target) == []
 
 
 def test_a_graph_on_the_cpu_is_not(monkeypatch):

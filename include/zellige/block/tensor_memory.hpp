@@ -9,7 +9,7 @@
 //   products.load<0>(d);                                         // d may be read
 //   products.free();                                             // at the end of the role
 //
-// The calls stand for those of wgmma (fragment_wgmma.hpp), with the same tiles, and leave the same elements in the same
+// The calls mirror those of wgmma (fragment_wgmma.hpp), with the same tiles, and leave the same elements in the same
 // threads. The emulator executes them as wgmma: what is read when, and until when tiles may not be overwritten, is the same.
 // It has no tensor memory for them, so that a column that another product overwrites is not found by it; columns of
 // different products are disjoint, as emitted.
@@ -134,7 +134,7 @@ class TensorProducts {
 #if !defined(ZELLIGE_EMULATE)
  private:
   static constexpr int max_groups = 4;
-  static constexpr int slots = 16;              // more than a ring has stages, by which warps may be apart
+  static constexpr int slots = 16;  // more than a ring has stages, by which one warp may be ahead of another
   static constexpr unsigned last_barrier = 15;  // the planner's own begin at 1
   static constexpr uint64_t version = uint64_t(1) << 46;
   static constexpr int allocated = Columns <= 32    ? 32
