@@ -1,6 +1,7 @@
 #include "api/arguments.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "reference/parallel.hpp"
 
@@ -59,8 +60,8 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 
 /// Returns the tensor as callers have it: of bytes, if several elements are in a byte.
 emit::TensorPlace in_bytes(emit::TensorPlace t) {
-  const std::int64_t per = 8 / std::min(8, graph::bits(t.dtype));
-  for (std::size_t d = 0; per > 1 && d < t.shape.size(); ++d)
+  const std::int64_t per = 8 / graph::bits(t.dtype);
+  for (std::size_t d = 0; d < t.shape.size(); ++d)
     (t.strides[d] == 1 && t.shape[d] > 1 ? t.shape[d] : t.strides[d]) /= per;
   return t;
 }
@@ -70,7 +71,9 @@ emit::TensorPlace in_bytes(emit::TensorPlace t) {
 /// extents and strides cannot be read.
 void check_one(const emit::Manifest& m, const emit::TensorPlace& place, const zellige_tensor& a,
                ReadablePages* untrusted) {
-  const emit::TensorPlace t = in_bytes(place);
+  std::optional<emit::TensorPlace> bytes;  // only such are copied: a call of many tensors takes few microseconds
+  if (graph::bits(place.dtype) < 8) bytes = in_bytes(place);
+  const emit::TensorPlace& t = bytes ? *bytes : place;
   if (!is(a, t.dtype))
     mistake(m, t, "expected {}{}, found {}", graph::is_weight_only(t.dtype) ? "bytes (uint8) of " : "",
             graph::name(t.dtype), dtype_name(a));

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "emit/launch_sizes.hpp"
+#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "graph/sized_graph.hpp"
 #include "reference/reference.hpp"
@@ -251,10 +253,29 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
   for (const zellige_tensor& t : inputs) memory.inputs.push_back(address(t));
   for (const zellige_tensor& t : outputs) memory.outputs.push_back(address(t));
   if (options_.on == On::reference) return run_reference(m, graph_of_launch(sizes), memory);
-  const std::string note = run_emulated(emitted_.source, m, graph_, memory, cache_, options_.workers);
+  const emit::EmittedProgram* alone = alone_at(sizes);
+  std::string note;
+  if (alone) {
+    const emit::Manifest& of = emit::variant_at(emitted_.manifest, sizes);
+    const emit::Manifest own = emit::at_sizes(alone->manifest, emit::values_in(emitted_.manifest, of, sizes));
+    note = run_emulated(alone->source, own, graph_, memory, cache_, options_.workers);
+  } else {
+    note = run_emulated(emitted_.source, m, graph_, memory, cache_, options_.workers);
+  }
   if (note.empty()) return;
   const std::lock_guard lock(compiling_);
   notes_ = note;
+}
+
+/// Returns the program of the variant that a launch with these sizes runs, alone, so that the emulator compiles no other; nullptr: there
+/// are no variants, or their plans were not kept.
+const emit::EmittedProgram* CallableProgram::alone_at(std::span<const std::int64_t> sizes) {
+  if (emitted_.variants.empty()) return nullptr;
+  const emit::Manifest& of = emit::variant_at(emitted_.manifest, sizes);
+  const std::lock_guard lock(compiling_);
+  const auto [found, is_new] = alone_.try_emplace(&of);
+  if (is_new) found->second = emit::alone(emitted_, of);
+  return &found->second;
 }
 
 graph::KernelGraph CallableProgram::graph_of_launch(std::span<const std::int64_t> sizes) const {

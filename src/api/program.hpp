@@ -7,6 +7,7 @@
 //   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
 //   c.program.source      // CUDA source code
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -117,6 +118,7 @@ class CallableProgram {
   const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
   /// Returns the graph, before fusion, of a call with these sizes.
   graph::KernelGraph graph_of_launch(std::span<const std::int64_t> sizes) const;
+  const emit::EmittedProgram* alone_at(std::span<const std::int64_t> sizes);
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 
@@ -133,6 +135,7 @@ class CallableProgram {
   mutable std::mutex planning_;
   mutable std::unique_ptr<const CompiledProgram> planned_;  // null until planned() plans; guarded by the mutex
   mutable std::mutex compiling_;
+  std::map<const emit::Manifest*, emit::EmittedProgram> alone_;  // by variant that a launch has run on the emulator
   // null until the kernels are compiled; guarded by the mutex, like notes_
   std::unique_ptr<Launcher> launcher_;
   std::string notes_;

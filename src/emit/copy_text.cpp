@@ -31,6 +31,7 @@ Index KernelText::tile_number(const tile::Interval& along, bool far) const {
 /// part_begin, the index at which the program's operand begins. So programs for operands of one shape have the same
 /// source.
 Index KernelText::origin(const tile::Interval& along) const {
+  if (along.begin() >= 0) return number(along.origin(program_.sizes));
   if (!along.of_part() || !part_) return along.origin();
   return Index::named("part_begin") + (along.origin() - block_.part_begin);
 }

@@ -159,4 +159,14 @@ EmittedProgram with_variants(EmittedProgram whole, std::vector<EmittedProgram> v
   return whole;
 }
 
+EmittedProgram alone(const EmittedProgram& whole, const Manifest& variant) {
+  const bool all = &variant == &whole.manifest;
+  const EmittedProgram& of =
+      all ? whole : whole.variants[static_cast<std::size_t>(&variant - whole.manifest.variants.data())];
+  EmittedProgram one = from_plan(of.plan, whole.graph.name, variant.tiling, variant.decomposed);
+  one.graph = of.graph, one.graph.name = whole.graph.name, one.extents = of.extents;
+  one.manifest.name = whole.manifest.name;
+  return one;
+}
+
 }  // namespace zellige::emit

@@ -36,4 +36,8 @@ EmittedProgram from_plan(plan::Plan, const std::string& graph, retile::Tiling ti
 /// that are equal are emitted once. Throws Error as check_variants() does (variants.hpp).
 EmittedProgram with_variants(EmittedProgram whole, std::vector<EmittedProgram> variants);
 
+/// Returns the program that launches of one variant run, or of the kernels for all values if `variant` is the manifest of the whole
+/// program, alone: its source has no other kernels. It has the sizes of the variant, and the name of the whole program.
+EmittedProgram alone(const EmittedProgram& whole, const Manifest& variant);
+
 }  // namespace zellige::emit

@@ -110,6 +110,8 @@ void KernelText::declarations() {
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
               layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "", base(t));
   }
+  has_trips_ = plan_.loop_bounds && plan_.loop_bounds->lengths >= 0 && !plan_.warp_specialized() && plan_.blocks == 0;
+  if (has_trips_) declare_masked_trips();
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];
     if (in_ring(static_cast<int>(i)) || kernel::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;

@@ -101,6 +101,8 @@ class KernelText {
   bool started(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
+  std::string in_iterations(const Index& keys, const std::string& by) const;
+  void declare_masked_trips();
   void declare_trips();
   void sized(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
@@ -260,6 +262,7 @@ class KernelText {
   bool part_ = false;                    // a device function of a launch is being emitted
   Index iteration_ = 0;                  // counter of the open loop
   std::int64_t from_ = 0;                // first value of the counter
+  bool has_trips_ = false;               // all of the kernel knows how many iterations there are
   bool skips_ = false;           // the open loop is a prologue, whose copies may be of iterations that there are not
   bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
   bool finds_maximum_ = false;   // in the first of two passes of a reduction

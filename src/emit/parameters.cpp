@@ -21,6 +21,7 @@ std::set<int> sizes_of(const kernel::Kernel& kernel, const tile::TilePrograms& p
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const tile::Node& n = nodes[i];
     for (int d = 0; d < n.view.rank(); ++d) {
+      add(n.view.along(d, kernel.program).origin(program.sizes));
       if (!kernel.uses_tma(i)) add(n.view.along(d, kernel.program).end(program.sizes));
       if (n.tensor >= 0 && !kernel.uses_tma(i)) add(program.extent(n.tensor, d)), add(program.stride(n.tensor, d));
     }

@@ -161,35 +161,56 @@ void KernelText::sized(const kernel::Loop& begin) {
             Index::named("trips") + (begin.trip_count - block_.loop));
 }
 
+/// Returns the expression for a number of keys in iterations of the loop, of which a mask leaves some: at most `by`.
+std::string KernelText::in_iterations(const Index& keys, const std::string& by) const {
+  const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
+  std::int64_t maximum = 0;  // of iterations that a block would run if the loop had no end
+  for (std::int64_t block = 0; block < t.row_blocks(block_); ++block)
+    maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
+  const std::string text = fmt::format("({}) / {}", keys, t.each);
+  return maximum > block_.loop || block_.has_sized_loop() ? fmt::format("at_most({}, {})", text, by) : text;
+}
+
+/// Emits the variable `trips`: the number of iterations of which a mask leaves something. What a kernel before this one may have
+/// written is there before a length is read.
+void KernelText::declare_masked_trips() {
+  const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
+  const Node& mask = block_.nodes[t.mask];
+  const Index all = number(block_.iterations(program_.sizes)), first = global_start(t.rows, false, 0);
+  const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
+  const std::string most =
+      every ? all.str() : in_iterations(first + bound(t.last, mask.tril_size), (all - 1).str()) + " + 1";
+  if (t.lengths >= 0) {
+    const Node& load = block_.nodes[t.lengths];
+    const tile::Interval keys = mask.view.along(mask.key, block_);
+    const std::vector<Index> at = position(load, 0, std::vector<Index>(load.shape.size(), 0));
+    if (plan_.programmatic) out_.line("griddep_wait();");
+    out_.line("const int length = numbered({}({}), {});", global(load.tensor), fmt::join(at, ", "), keys.reach());
+    const Index left = Index::named("length") - global_start(keys, false, 0);
+    out_.line("const int trips = {} < 1 ? 1 : at_most(({}) / {}, {});  // the others lie beyond the sequence's end",
+              left, left + (t.each - 1), t.each, most);
+  } else if (every) {
+    out_.line("const int trips = {};", all);
+  } else {
+    out_.line("const int trips = {}{};  // a mask leaves nothing of the others", most, t.from ? " - begin" : "");
+  }
+}
+
 /// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
 /// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations.
 void KernelText::bounded(const kernel::Loop& begin) {
   const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
   const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
-  // Largest number of iterations that a block would run if the loop had no end.
-  std::int64_t maximum = 0;
-  for (std::int64_t block = 0; block < block_.grid[t.rows.axis()]; ++block)
-    maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
-  const bool may_end_first = maximum > block_.loop || block_.has_sized_loop();
-  const auto bounded = [&](const Index& keys, const std::string& by) {
-    const std::string text = fmt::format("({}) / {}", keys, t.each);
-    return may_end_first ? fmt::format("at_most({}, {})", text, by) : text;
-  };
   const Node& mask = block_.nodes[t.mask];
-  const Index all = number(block_.iterations(program_.sizes));
-  const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
-  if (!trailing && every)
-    out_.line("const int trips = {};", all);
-  else if (!trailing)
-    out_.line("const int trips = {} + 1{};  // a mask leaves nothing of the others",
-              bounded(first + bound(t.last, mask.tril_size), (all - 1).str()), t.from ? " - begin" : "");
+  if (!trailing && !has_trips_) declare_masked_trips();
   if (begin.whole) {
     const std::string by_end = !t.end ? ""
                                : mask.length_size < 0
                                    ? fmt::format("{}", *t.end / t.each)
                                    : fmt::format("({}) / {}", bound(*t.end, mask.length_size), t.each);
-    std::string whole = every ? by_end : bounded(first + bound(*t.all, mask.tril_size), "trips");
+    const bool every = t.last >= block_.loop * t.each;
+    std::string whole = every ? by_end : in_iterations(first + bound(*t.all, mask.tril_size), "trips");
     if (t.end && !every) whole = fmt::format("at_most({}, {})", whole, by_end);
     out_.line("const int whole = {};  // and all of these", whole);
   }
@@ -203,7 +224,8 @@ void KernelText::bounded(const kernel::Loop& begin) {
 /// current iteration or, before the loop, of the first iteration.
 void KernelText::copy(kernel::StepSpan steps, int distance) {
   if (distance > 0) {
-    out_.open("if (it + {} < {}) {{", distance, block_.has_sized_loop() ? "trips" : fmt::format("{}", block_.loop));
+    out_.open("if (it + {} < {}) {{", distance,
+              kernel::has_open_loop(plan_) ? "trips" : fmt::format("{}", block_.loop));
     out_.line("const int ahead = it + {};", distance);
   } else if (skips_) {
     out_.open("if ({} < trips) {{", iteration_);

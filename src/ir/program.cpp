@@ -87,7 +87,16 @@ void view(Io& io, std::pair<int, tile::TensorView>& view, const Ids& gmem) {
   io.named(gmem, view.first);
   io.word("of"), io.named(gmem, v.base);
   io.word("shape"), io.value(v.shape);
-  io.word("starts"), io.value(v.starts);
+  std::vector<tile::SymbolicNumber> starts(v.starts.begin(), v.starts.end());
+  for (const auto& [dim, size] : v.start_sizes) starts[dim] = tile::SymbolicNumber::of(io.sizes(), size);
+  io.word("starts"), io.value(starts);
+  if constexpr (Io::reads) {
+    v.starts.clear();
+    for (int d = 0; d < static_cast<int>(starts.size()); ++d) {
+      v.starts.push_back(starts[d].high());
+      if (!starts[d].is_constant()) v.start_sizes[d] = size_of(io.sizes(), starts[d]);
+    }
+  }
   if (io.when("value", v.value >= 0)) io.named(gmem, v.value);
   if (io.when("number", v.number >= 0)) io.named(gmem, v.number);
 }

@@ -19,13 +19,22 @@ std::size_t dimension(Io& io, tile::Dimension& d) {
   io.must(")"), io.word("->");
   const std::size_t map = io.cursor();
   io.value(d.map);
-  io.word("from"), io.value(d.begin);
-  tile::SymbolicNumber end = d.size < 0 ? tile::SymbolicNumber(d.end) : tile::SymbolicNumber::of(io.sizes(), d.size);
-  io.word("to"), io.value(end);
+  const auto of = [&](int size, std::int64_t constant) {
+    return size < 0 ? tile::SymbolicNumber(constant) : tile::SymbolicNumber::of(io.sizes(), size);
+  };
+  tile::SymbolicNumber begin = of(d.begin_size, d.begin), end = begin + of(d.size, d.end - d.begin);
+  io.word("from"), io.value(begin), io.word("to"), io.value(end);
   if constexpr (Io::reads) {
-    io.require(end.is_constant() || (d.begin == 0 && end.low() >= 1), "tiles that end at a size begin at 0");
-    d.end = end.high(), d.size = end.is_constant() ? -1 : size_of(io.sizes(), end);
+    const tile::SymbolicNumber extent = end + begin * -1;
+    io.require(extent.is_constant() || (begin.low() >= 0 && extent.low() >= 1),
+               "tiles that end at a size begin at or above 0 and before it");
+    io.require(end.high() - begin.high() == extent.high(), "a view is largest for the largest sizes");
+    const auto size_or_none = [&](const tile::SymbolicNumber& n) {
+      return n.is_constant() ? -1 : size_of(io.sizes(), n);
+    };
+    d.begin = begin.high(), d.end = end.high(), d.begin_size = size_or_none(begin), d.size = size_or_none(extent);
     if (d.size >= 0) d.multiple = io.sizes()[static_cast<std::size_t>(d.size)].multiple;
+    if (d.begin_size >= 0) d.begin_unit = io.sizes()[static_cast<std::size_t>(d.begin_size)].multiple;
   }
   io.flag("all_tiles", d.all_tiles);
   io.flag("predicated", d.predicated);

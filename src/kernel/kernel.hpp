@@ -114,13 +114,19 @@ struct GmemTensor {
 ///     stop                     min((r + last) / each + 1, loop)
 ///   iterations without a mask  the first min((r + *all) / each, *end / each); none without `all`
 ///
+/// If `lengths` has the number of keys of the block's sequence, those tiles of keys are skipped, too, that begin beyond it. One iteration
+/// runs at least; how many, no function here knows.
+///
 /// In the functions `block` is blockIdx along the axis that splits the rows, and `loop` the full trip count.
 struct MaskedLoopBounds {
   tile::Interval rows;              // of the mask, among the blocks
   std::int64_t last = 0, each = 1;  // last key that the tile's last row keeps, minus r; keys per iteration
   // Number of keys that all rows keep, minus r; first key of row r, minus r; number of keys that are not padding.
   std::optional<std::int64_t> all = {}, from = {}, end = {};
-  int mask = -1;  // the mask's node
+  int mask = -1;     // the mask's node
+  int lengths = -1;  // the load of one integer for each block, from which on the mask keeps no key; -1: none
+  /// Returns the number of blocks along the axis that splits the rows; 1 if none does.
+  std::int64_t row_blocks(const tile::TileProgram& p) const { return rows.axis() < 0 ? 1 : p.grid[rows.axis()]; }
   /// Returns the first iteration that the block runs. `block` is its blockIdx along the axis that splits the rows.
   std::int64_t start(std::int64_t block) const;
   /// Returns the number of the block's first iterations in which the mask keeps every element; these run without the
@@ -211,6 +217,11 @@ struct Kernel {
 
 /// Returns whether blocks may run fewer iterations than the largest number, by a mask or by a size that is known at launch.
 inline bool has_loop_bounds(const Kernel& k) { return k.loop_bounds.has_value() || k.program.has_sized_loop(); }
+/// Returns whether a size, or a length that is read on the device, decides the number of iterations: there may be fewer than a ring has
+/// stages.
+inline bool has_open_loop(const Kernel& k) {
+  return k.program.has_sized_loop() || (k.loop_bounds && k.loop_bounds->lengths >= 0);
+}
 
 /// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
 /// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.

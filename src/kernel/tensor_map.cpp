@@ -44,8 +44,8 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
     if (origin < 0 && origin % n.shape[d] != 0)
       return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name, -origin,
                          n.shape[d]);
-    if (d == inner && origin * size % unit != 0)
-      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name, origin * size, unit);
+    if (const std::int64_t first = n.view.origin_unit(d) * size; d == inner && first % unit != 0)
+      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name, first, unit);
   }
   return "";
 }

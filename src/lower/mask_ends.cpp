@@ -34,7 +34,8 @@ Node mask(const tile::TileProgram& p, const tile::SizeClasses& classes, int of, 
   n.key = dim, n.dim = dim == 0 ? static_cast<int>(n.shape.size()) - 1 : dim - 1;
   for (int d = 0; d < static_cast<int>(n.shape.size()); ++d) {
     n.view.cuts.push_back(d == dim ? cut : cut_of(p, classes, of, d));
-    n.view.cuts[d].overhang = false;
+    tile::Cut& own = n.view.cuts[d];  // a mask counts from the first element of a part
+    own.overhang = false, own.offset = 0, own.begin = -1, own.begin_unit = 1;
     if (d != dim && n.view.axis(d) >= 0 && !n.view.iterates(d))
       n.dim = d;  // by which blocks count iterations without the mask
   }

@@ -77,6 +77,8 @@ class InBase {
       : base_(base), view_(view), sizes_(sizes), dim_(dim), wanted_(view.shape[dim]), stride_(view.strides[dim]) {}
 
   std::optional<SizedDimension> find() const {
+    if (const auto known = view_.known.find(dim_); known != view_.known.end())
+      if (const int k = outer(stride_); k >= 0) return SizedDimension{{known->second}, 1, k};
     if (wanted_ == 1 || stride_ == 0) return SizedDimension{{wanted_}, 1, -1};
     for (int k = 0; k < static_cast<int>(base_.shape.size()); ++k) {
       const std::int64_t unit = base_.strides[k], extent = base_.shape[k];

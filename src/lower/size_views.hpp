@@ -22,6 +22,8 @@ struct SizedLayout {
   graph::Shape shape, starts;
   graph::Strides strides;
   std::vector<ExtentFactors> extents;
+  // Of a view, by dimension: its extent, where it is known already, as of a slice whose ends have names.
+  std::map<int, tile::SymbolicNumber> known = {};
 };
 
 /// A dimension of a view in its base: its extent, and its stride as a multiple of that of the base's dimension `of`.

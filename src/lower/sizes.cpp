@@ -8,6 +8,7 @@
 #include "lower/mask_ends.hpp"
 #include "lower/size_counts.hpp"
 #include "lower/size_digits.hpp"
+#include "lower/size_marks.hpp"
 #include "lower/size_views.hpp"
 #include "tile/size_classes.hpp"
 
@@ -65,43 +66,10 @@ void set_diagonals(tile::TilePrograms& p, tile::TileProgram& kernel, int node) {
   if (is_shift(n.kept.triu)) n.triu_size = size_of(p.sizes, shift);
 }
 
-/// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
-class SizesOfProgram {
- public:
-  explicit SizesOfProgram(tile::TilePrograms& p) : p_(p) {}
-
-  void run() {
-    for (bool more = true; more;) {
-      changed_ = false;
-      for (const auto& [tensor, view] : p_.views) view_of(tensor, view);
-      for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
-      more = changed_;
-    }
-    for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
-    launch_separately();
-    for (const bool views : {false, true})
-      for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t)
-        if (views == (p_.view(t) != nullptr)) strides_of(t);
-  }
-
- private:
-  /// Gives each kernel of a launch of several its own one, if a size decides how many blocks one of them has.
-  void launch_separately() {
-    for (std::size_t first = 0, last = 0; first < p_.kernels.size(); first = last) {
-      for (last = first + 1; last < p_.kernels.size() && p_.kernels[last].same_launch;) ++last;
-      const std::span<tile::TileProgram> launch(p_.kernels.data() + first, last - first);
-      const bool sized = std::ranges::any_of(launch, [&](const tile::TileProgram& kernel) {
-        return !std::ranges::all_of(kernel.grid_of(p_.sizes), &SymbolicNumber::is_constant);
-      });
-      if (!sized || launch.size() == 1) continue;
-      for (tile::TileProgram& kernel : launch) {
-        kernel.same_launch = false, kernel.part_begin = 0;
-        kernel.name = fmt::format("{}_{}", kernel.name, &kernel - launch.data());
-        for (Node& n : kernel.nodes)
-          for (tile::Cut& cut : n.view.cuts) cut.of_part = false;
-      }
-    }
-  }
+/// Gives sizes to the dimensions of tensors, and follows them through views.
+class SizesOfTensors {
+ protected:
+  explicit SizesOfTensors(tile::TilePrograms& p) : p_(p) {}
 
   bool is_input(int tensor) const { return std::ranges::count(p_.inputs, tensor) > 0; }
 
@@ -123,12 +91,13 @@ class SizesOfProgram {
     const auto found = factors_.find({tensor, dim});
     if (found != factors_.end()) return found->second;
     const SymbolicNumber extent = p_.extent(tensor, dim);
-    return {extent.is_constant() ? SymbolicNumber(p_.tensors[tensor].shape[dim] - p_.starts(tensor)[dim]) : extent};
+    if (extent.is_constant()) return {SymbolicNumber(p_.tensors[tensor].shape[dim] - p_.starts(tensor)[dim])};
+    return {extent + p_.start(tensor, dim) * -1};
   }
 
   /// Returns the layout of a tensor, or of the part of its base that a view shows, without what users see several times in a row.
   SizedLayout layout_of(int tensor) const {
-    SizedLayout all{p_.tensors[tensor].shape, p_.starts(tensor), p_.tensors[tensor].strides, {}};
+    SizedLayout all{p_.tensors[tensor].shape, p_.starts(tensor), p_.tensors[tensor].strides, {}, {}};
     for (std::size_t d = 0; d < all.shape.size(); ++d) {
       all.shape[d] -= all.starts[d];
       all.extents.push_back(factors_of(tensor, static_cast<int>(d)));
@@ -142,21 +111,38 @@ class SizesOfProgram {
 
   /// Returns the dimensions of a view in its base, or of its base in a view that shows all of it; nothing if neither has sizes.
   std::vector<SizedDimension> dimensions_of(int tensor, const tile::TensorView& view, bool down) const {
-    const SizedLayout base = layout_of(view.base), seen = layout_of(tensor);
+    const SizedLayout base = layout_of(view.base);
+    SizedLayout seen = layout_of(tensor);
+    for (int d = 0; down && d < static_cast<int>(seen.shape.size()); ++d)
+      if (const auto part = part_of(tensor, d))
+        seen.known.emplace(d, part->extent);
+      else if (const auto merged = marks_.merged_extent(tensor, d))
+        seen.known.emplace(d, *merged);
     const std::string what =
         fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, p_.tensors[tensor].name);
-    const bool part = std::ranges::any_of(view.starts, [](std::int64_t start) { return start != 0; });
-    if (!has_sizes(down ? base : seen) || (!down && part)) return {};
+    const bool part = graph::size(seen.shape) < graph::size(base.shape);
+    if (down ? !has_sizes(base) && seen.known.empty() : part || !has_sizes(seen)) return {};
     return down ? dimensions_in(base, seen, p_.sizes, what) : dimensions_in(seen, base, p_.sizes, what);
   }
 
-  void view_of(int tensor, const tile::TensorView& view) {
-    const bool down = has_sizes(layout_of(view.base));
+  /// Returns the part of its base's dimension that a view shows along dimension `dim`; none: not one that depends on sizes.
+  std::optional<SizedPartOfDimension> part_of(int tensor, int dim) const {
+    if (!p_.view(tensor)) return std::nullopt;
+    return marks_.part(tensor, dim, p_.starts(tensor)[dim], p_.tensors[tensor].shape[dim]);
+  }
+
+  void view_of(int tensor, tile::TensorView& view) {
+    const bool down = has_sizes(layout_of(view.base)) || marks_.has(view.base);
     const std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
     const std::string& name = p_.tensors[tensor].name;
     const std::string what = fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, name);
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       const SymbolicNumber extent = product_of(dims[d].extent);
+      if (const auto part = down ? part_of(tensor, d) : std::nullopt) {
+        if (!part->begin.is_constant()) view.start_sizes[d] = size_of(p_.sizes, part->begin);
+        if (const SymbolicNumber end = part->begin + part->extent; !end.is_constant()) give(tensor, d, {end}, what);
+        continue;
+      }
       if (dims[d].of < 0 || extent.is_constant()) continue;
       if (down && view.starts[d] != 0)
         fail("{}, from {} of dimension {} on, which is {}", what, view.starts[d], d, extent.text());
@@ -181,13 +167,111 @@ class SizesOfProgram {
     if (!std::ranges::all_of(strides, &SymbolicNumber::is_constant)) p_.strides[tensor] = std::move(strides);
   }
 
+  tile::TilePrograms& p_;
+  SizeMarks marks_{p_};
+  std::map<std::pair<int, int>, ExtentFactors> factors_;  // by tensor and dimension: of those that were merged
+  bool changed_ = false;
+};
+
+/// Gives sizes to the dimensions of tensors, kernel by kernel and view by view, until no other one has to have one.
+class SizesOfProgram : SizesOfTensors {
+ public:
+  explicit SizesOfProgram(tile::TilePrograms& p) : SizesOfTensors(p) {}
+
+  void run() {
+    marks_.add_slices();
+    for (bool more = true; more;) {
+      changed_ = false;
+      for (auto& [tensor, view] : p_.views) view_of(tensor, view);
+      for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
+      parts();
+      more = changed_;
+    }
+    for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
+    launch_separately();
+    for (const bool views : {false, true})
+      for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t)
+        if (views == (p_.view(t) != nullptr)) strides_of(t);
+  }
+
+ private:
+  /// Gives each kernel of a launch of several its own one, if a size decides how many blocks one of them has, or where its part begins.
+  void launch_separately() {
+    for (std::size_t first = 0, last = 0; first < p_.kernels.size(); first = last) {
+      for (last = first + 1; last < p_.kernels.size() && p_.kernels[last].same_launch;) ++last;
+      const std::span<tile::TileProgram> launch(p_.kernels.data() + first, last - first);
+      const bool sized = std::ranges::any_of(launch, [&](const tile::TileProgram& kernel) {
+        return !std::ranges::all_of(kernel.grid_of(p_.sizes), &SymbolicNumber::is_constant) ||
+               std::ranges::any_of(kernel.nodes, [](const Node& n) {
+                 return std::ranges::any_of(n.view.cuts, [](const tile::Cut& cut) { return cut.begin >= 0; });
+               });
+      });
+      if (!sized || launch.size() == 1) continue;
+      for (tile::TileProgram& kernel : launch) {
+        kernel.same_launch = false, kernel.part_begin = 0;
+        kernel.name = fmt::format("{}_{}", kernel.name, &kernel - launch.data());
+        for (Node& n : kernel.nodes)
+          for (tile::Cut& cut : n.view.cuts) cut.of_part = false;
+      }
+    }
+  }
+
+  /// Returns whether a load or store accesses all elements that its tensor has along a dimension.
+  bool is_whole(const Node& n, int dim) const {
+    return n.view.origin(dim) == p_.starts(n.tensor)[dim] && n.view.end(dim) == p_.tensors[n.tensor].shape[dim];
+  }
+
+  /// Returns how many elements along a dimension a load or store accesses, as far as it is known.
+  SymbolicNumber extent_in(const tile::TileProgram& kernel, const Node& n, int dim) const {
+    if (is_whole(n, dim)) return product_of(factors_of(n.tensor, dim));
+    const std::int64_t first = n.view.origin(dim), end = n.view.end(dim);
+    if (const auto part = marks_.part(n.tensor, dim, first, end)) return part->extent;
+    if (const SymbolicNumber all = p_.extent(n.tensor, dim); !all.is_constant() && all.low() < end)
+      fail("{}: {} has a part of dimension {}, from {} to {}, which is {}", kernel.name, n.name, dim, first, end,
+           all.text());
+    return end - first;
+  }
+
+  /// Marks where the parts meet that kernels store in a tensor one after another, and gives it the extent that they have together.
+  void parts() {
+    struct Part {
+      std::int64_t end;
+      SymbolicNumber extent;
+    };
+    std::map<MemoryDimension, std::map<std::int64_t, Part>> all;  // by where the part begins
+    for (const tile::TileProgram& kernel : p_.kernels) {
+      const tile::SizeClasses classes(kernel);
+      const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+      for (int i = 0; i < static_cast<int>(kernel.nodes.size()); ++i) {
+        const Node& n = kernel.nodes[i];
+        for (int d = 0; n.kind == tile::NodeKind::store && tile::number_of(n) < 0 && d < n.view.rank(); ++d) {
+          const auto found = numbers.find(classes.of_view(i, d));
+          const std::int64_t first = n.view.origin(d), end = n.view.end(d);
+          const auto where = marks_.in_memory(n.tensor, d);
+          if (!where || first < 0 || (first == 0 && end == p_.tensors[where->first].shape[where->second])) continue;
+          all[*where].insert_or_assign(first, Part{end, found == numbers.end() ? end - first : found->second});
+        }
+      }
+    }
+    for (const auto& [where, by_begin] : all) {
+      std::map<std::int64_t, SymbolicNumber> ends;
+      SymbolicNumber end = 0;
+      std::int64_t at = 0;
+      for (auto part = by_begin.find(0); part != by_begin.end(); part = by_begin.find(at))
+        end = end + part->second.extent, at = part->second.end, ends.emplace(at, end);
+      if (at != p_.tensors[where.first].shape[where.second] || end.is_constant()) continue;
+      for (const auto& [coordinate, number] : ends) marks_.add(where, coordinate, number);
+      give(where.first, where.second, {end}, p_.name);
+    }
+  }
+
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
   std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
     std::map<int, SymbolicNumber> all;
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       if (!tile::accesses(n)) return;
-      const SymbolicNumber extent = p_.extent(n.tensor, at.dim);
+      const SymbolicNumber extent = extent_in(kernel, n, at.dim);
       if (extent.is_constant()) return;
       const auto [found, is_new] = all.try_emplace(which, extent);
       if (!is_new && found->second != extent)
@@ -215,10 +299,11 @@ class SizesOfProgram {
         fail("{}: {} {} needs {} as a constant", kernel.name, tile::name(kernel.nodes[node].kind),
              kernel.nodes[node].name.empty() ? fmt::format("%{}", node) : kernel.nodes[node].name, size);
       if (found->second.low() < 1) fail("{}: {} may be 0, and blocks run one iteration at least", kernel.name, size);
-      if (n.view.end(at.dim) != found->second.high())
+      if (n.view.end(at.dim) - n.view.origin(at.dim) != found->second.high())
         fail("{}: {} is {}, and dimension {} of {} is not", kernel.name, size, found->second.high(), at.dim, n.name);
-      if (n.view.origin(at.dim) != 0)
-        fail("{}: {} has a part of dimension {}, which is {}", kernel.name, n.name, at.dim, size);
+      if (n.view.origin(at.dim) != 0 || !is_whole(n, at.dim)) return;  // a part, which says nothing of all
+      const auto end = marks_.at(n.tensor, at.dim, n.view.end(at.dim));
+      if (p_.extent(n.tensor, at.dim).is_constant() && end && *end == found->second) return;  // a slice up to its end
       const auto factors = orders.find(which);
       give(n.tensor, at.dim, factors == orders.end() ? ExtentFactors{found->second} : factors->second, kernel.name);
     });
@@ -228,6 +313,7 @@ class SizesOfProgram {
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+    begin_parts(kernel);
     if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       Node& n = kernel.nodes[at.node];
@@ -255,10 +341,18 @@ class SizesOfProgram {
       }
   }
 
-  tile::TilePrograms& p_;
-  std::map<std::pair<int, int>, ExtentFactors> factors_;  // by tensor and dimension: of those that were merged
+  /// Gives sizes to where the kernel's loads and stores of parts begin.
+  void begin_parts(tile::TileProgram& kernel) {
+    for (Node& n : kernel.nodes)
+      for (int d = 0; tile::accesses(n) && d < n.view.rank(); ++d) {
+        const auto first = marks_.at(n.tensor, d, n.view.origin(d));
+        if (n.view.origin(d) <= 0 || !first || first->is_constant()) continue;
+        tile::Cut& cut = n.view.cuts[d];
+        cut.begin = size_of(p_.sizes, *first), cut.begin_unit = p_.sizes[cut.begin].multiple;
+      }
+  }
+
   SizeCounts counts_{p_};
-  bool changed_ = false;
 };
 
 }  // namespace
@@ -275,6 +369,7 @@ void give_sizes(tile::TilePrograms& program, const tile::SizeList& sizes) {
     if (size.computed) {
       const auto at = static_cast<std::size_t>(size_of(program.sizes, *size.computed));
       program.sizes[at].of.insert(program.sizes[at].of.end(), size.of.begin(), size.of.end());
+      program.sizes[at].marks.insert(program.sizes[at].marks.end(), size.marks.begin(), size.marks.end());
     }
   SizesOfProgram(program).run();
 }

@@ -172,7 +172,7 @@ class BlockAgent : PhaseSteps {
   /// is 1, adds them without a loop; if the range is empty, adds nothing.
   void prologue(int from, int to, const std::vector<int>& copies, bool ends = true) {
     if (from >= to) return;
-    const bool fewer = plan_.program.has_sized_loop();
+    const bool fewer = kernel::has_open_loop(plan_);
     if (to > 1) open({.kind = kernel::Loop::prologue, .trip_count = to, .from = from, .bounded = fewer});
     for (int t : copies) run(t);
     if (ends) commit();

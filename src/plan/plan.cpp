@@ -128,6 +128,7 @@ void prove_ends(const Plan& plan) {
     ends = std::move(longer);
   }
   tile::TilePrograms program = planned(plan);
+  verify::verify_parts(program);
   for (const tile::ValuesBySize& values : ends) verify::verify_tensors(tile::at_sizes(program, values));
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// Returns the numbers of iterations for which a kernel is proved, of those that blocks may run. A size may leave any in its range.
 std::vector<std::int64_t> trip_counts(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
   const std::int64_t loop = kernel.program.loop;
-  if (!kernel.program.has_sized_loop()) return {1, loop};
+  if (!kernel::has_open_loop(kernel)) return {1, loop};
   std::vector<std::int64_t> all;
   const tile::SymbolicNumber iterations = kernel.program.iterations(program.sizes);
   const std::int64_t low = kernel.loop_bounds || iterations.is_constant() ? 1 : iterations.low();

@@ -32,11 +32,11 @@ double evicted(double bytes, const target::Target& target) {
 double mean_iterations(const kernel::Kernel& kernel) {
   const tile::TileProgram& p = kernel.program;
   if (!kernel.loop_bounds) return static_cast<double>(kernel.iterations_per_block() * kernel.parts_of_loop());
-  const int axis = kernel.loop_bounds->rows.axis();
+  const std::int64_t along = kernel.loop_bounds->row_blocks(p);
   double all = 0;
-  for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+  for (std::int64_t block = 0; block < along; ++block)
     all += static_cast<double>(kernel.loop_bounds->of(block, p.loop));
-  return all / static_cast<double>(p.grid[axis]);
+  return all / static_cast<double>(along);
 }
 
 /// Returns the size of the tile of a node, or of a tensor.

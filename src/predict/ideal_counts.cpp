@@ -59,7 +59,7 @@ class ScheduleWalk {
   double iterations(std::int64_t from, std::int64_t to, bool bounded) const {
     if (!bounded || !plan_.loop_bounds) return static_cast<double>(std::max<std::int64_t>(0, to - from));
     const tile::TileProgram& p = plan_.program;
-    const std::int64_t blocks = p.grid[plan_.loop_bounds->rows.axis()];
+    const std::int64_t blocks = plan_.loop_bounds->row_blocks(p);
     double all = 0;
     for (std::int64_t block = 0; block < blocks; ++block)
       all += static_cast<double>(std::max<std::int64_t>(0, std::min(plan_.loop_bounds->of(block, p.loop), to) - from));

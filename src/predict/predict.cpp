@@ -175,11 +175,10 @@ Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
 std::uint64_t blocks_in(const kernel::Kernel& kernel, std::int64_t iteration) {
   const tile::TileProgram& p = kernel.program;
   if (!kernel.loop_bounds) return iteration < p.loop ? static_cast<std::uint64_t>(p.grid.count()) : 0;
-  const int axis = kernel.loop_bounds->rows.axis();
+  const std::int64_t along = kernel.loop_bounds->row_blocks(p);
   std::uint64_t blocks = 0;
-  for (std::int64_t block = 0; block < p.grid[axis]; ++block)
-    blocks += kernel.loop_bounds->of(block, p.loop) > iteration;
-  return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
+  for (std::int64_t block = 0; block < along; ++block) blocks += kernel.loop_bounds->of(block, p.loop) > iteration;
+  return blocks * static_cast<std::uint64_t>(p.grid.count() / along);
 }
 
 /// Returns the bytes that all blocks together read from global memory for load `node`'s tile of an iteration.
@@ -378,7 +377,11 @@ class Prediction {
 
 }  // namespace
 
-Counts predict(const kernel::Kernel& kernel) { return Prediction(kernel).run(); }
+Counts predict(const kernel::Kernel& kernel) {
+  if (kernel.loop_bounds && kernel.loop_bounds->lengths >= 0)
+    return {};  // how many iterations run, only the device knows
+  return Prediction(kernel).run();
+}
 
 std::string print(const Counts& counts) {
   std::string text;

@@ -44,25 +44,11 @@ void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& 
 /// Returns the variant of a program that a launch with these values of its sizes runs, alone, with the manifest of the launch.
 emit::EmittedProgram program_at(emit::EmittedProgram whole, std::span<const std::int64_t> values, RunResult& r) {
   const emit::Manifest& of = emit::variant_at(whole.manifest, values);
-  const std::string name = whole.manifest.name;
   const std::vector<std::int64_t> own = emit::values_in(whole.manifest, of, values);
-  emit::EmittedProgram variant;
-  if (&of == &whole.manifest) {
-    if (whole.variants.empty()) {
-      whole.manifest = emit::at_sizes(whole.manifest, own);
-      return whole;
-    }
-    variant = std::move(whole);
-  } else {
-    r.notes.push_back("by the kernels for " + emit::text_of(of.range));
-    variant = std::move(whole.variants[static_cast<std::size_t>(&of - whole.manifest.variants.data())]);
-    variant.graph.name = whole.graph.name;
-  }
-  emit::EmittedProgram one =
-      emit::from_plan(variant.plan, variant.graph.name, variant.manifest.tiling, variant.manifest.decomposed);
-  variant.source = std::move(one.source), variant.variants.clear();
-  variant.manifest = emit::at_sizes(one.manifest, own), variant.manifest.name = name;
-  return variant;
+  if (&of != &whole.manifest) r.notes.push_back("by the kernels for " + emit::text_of(of.range));
+  emit::EmittedProgram one = whole.variants.empty() ? std::move(whole) : emit::alone(whole, of);
+  one.manifest = emit::at_sizes(one.manifest, own);
+  return one;
 }
 
 /// Returns the program of a graph with sizes that are known at launch, which is for all their values, with the manifest of a launch

@@ -43,6 +43,7 @@ bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const
   if (p.of == Of::strides) return graph::row_major(shapes[p.index])[static_cast<std::size_t>(p.entry)] == e;
   const graph::KernelOp& op = g.ops[p.index];
   if (p.of == Of::sizes) return op.kind == OpKind::reshape || op.kind == OpKind::expand;
+  if (p.of == Of::start || p.of == Of::end) return op.kind == OpKind::slice;
   return (p.of == Of::tril || p.of == Of::triu) && e.low() >= 0 && diagonal(op, shapes[op.inputs[0]]) == e;
 }
 
@@ -56,11 +57,15 @@ tile::SymbolicNumber number_of(const graph::SymbolicExtent& e, const tile::SizeL
 }
 
 /// Returns whether an operator has a constant that follows from sizes in its kernels, or that they could take for one: the divisor of
-/// a mean, or the diagonal of a mask.
+/// a mean, the diagonal of a mask, or the ends of a slice.
 bool has_count(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
   return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
     const graph::SymbolicShape& x = shapes[op.inputs[0]];
     if (op.kind == OpKind::mask) return !diagonal(op, x).constant();
+    if (op.kind == OpKind::slice) {
+      const auto d = static_cast<std::size_t>(op.attributes.dim);
+      return !x[d].constant() || !shapes[op.outputs[0]][d].constant();
+    }
     const bool sums = op.kind == OpKind::sum || op.kind == OpKind::mean || op.kind == OpKind::reduction ||
                       op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
     if (!sums) return false;
@@ -181,6 +186,12 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
   for (const auto& [place, e] : g.sizes->integers)  // after all names, which the launch gives
     if (place.of == Of::shape && !e.size() && !e.constant())
       list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].of.emplace_back(place.index, place.entry);
+  for (const auto& [place, e] : g.sizes->integers)
+    if ((place.of == Of::start || place.of == Of::end) && !e.constant()) {
+      const graph::KernelOp& op = g.ops[place.index];
+      list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].marks.emplace_back(g.tensors[op.inputs[0]].name,
+                                                                                           op.attributes.dim);
+    }
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
     if (s.of.empty() && !s.computed && !in_inputs.contains(s.name))

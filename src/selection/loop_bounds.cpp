@@ -88,29 +88,39 @@ class MaskedBody {
 
 }  // namespace
 
+/// Returns the operand of a mask that has one length for each block, before the loop; -1: none.
+int length_of_block(const tile::TileProgram& p, const tile::Node& mask) {
+  if (mask.in.size() < 2) return -1;
+  const tile::Node& n = p.nodes[mask.in[1]];
+  const bool one = n.kind == tile::NodeKind::load && graph::size(n.shape) == 1 && n.dtype == graph::DType::int32;
+  return one && n.in.empty() && !n.view.iterates() && !n.view.predicated() ? mask.in[1] : -1;
+}
+
 std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel& kernel) {
   const tile::TileProgram& p = kernel.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const tile::Node& n = p.nodes[i];
     if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) continue;
     const tile::TileView& v = n.view;
+    const int lengths = n.kept.triu ? -1 : length_of_block(p, n);
+    const bool by_rows = v.axis(n.key) < 0 && v.axis(n.dim) >= 0;
     const bool walks =
-        v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) && v.axis(n.dim) >= 0;
+        v.iterates(n.key) && v.origin(n.key) == 0 && !v.iterates(n.dim) && (by_rows || (lengths >= 0 && !n.kept.tril));
     const bool alone = !n.kept.triu && n.in.size() == 1;
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
     const std::int64_t each = v.tile(n.key), every = p.loop * each;
-    kernel::MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i)};
+    kernel::MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i), lengths};
     if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
       t.last = n.shape[n.dim] - 1 + *n.kept.tril;
-    else if (!alone || !n.kept.length)
+    else if (lengths < 0 && (!alone || !n.kept.length))
       continue;
     if (alone) t.all = n.kept.tril ? *n.kept.tril + 1 : every;
     if (n.kept.triu) t.from = *n.kept.triu;
     if (t.last < 0) continue;
     // A block whose rows keep nothing would run no iteration.
     bool some = true;
-    for (std::int64_t b = 0; b < p.grid[v.axis(n.dim)]; ++b) some = some && t.of(b, p.loop) > 0;
-    if (some && (!n.kept.tril || MaskedBody(p, static_cast<int>(i)).unchanged())) return t;
+    for (std::int64_t b = 0; b < t.row_blocks(p); ++b) some = some && t.of(b, p.loop) > 0;
+    if (some && ((!n.kept.tril && lengths < 0) || MaskedBody(p, static_cast<int>(i)).unchanged())) return t;
   }
   return {};
 }

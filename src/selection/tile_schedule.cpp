@@ -13,7 +13,7 @@ namespace {
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
 bool longer_along_the_rows(const kernel::Kernel& kernel) {
   const tile::TileProgram& p = kernel.program;
-  const std::int64_t extent = p.grid[kernel.loop_bounds->rows.axis()], tiles = p.grid.count();
+  const std::int64_t extent = kernel.loop_bounds->row_blocks(p), tiles = p.grid.count();
   const auto trip_count = [&](std::int64_t block) { return kernel.loop_bounds->of(block, p.loop); };
   bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && kernel.blocks > 0 &&
                2 * tile::ceil_div(tiles / 2, kernel.blocks) == tile::ceil_div(tiles, kernel.blocks);

@@ -13,7 +13,8 @@ void set_node(Node& n, const ValuesBySize& values) {
     if (size >= 0) number = values[static_cast<std::size_t>(size)];
   };
   for (Cut& cut : n.view.cuts) {
-    set(cut.extent, cut.size);
+    set(cut.extent, cut.size), set(cut.offset, cut.begin);
+    cut.begin = -1, cut.begin_unit = 1;
     cut.size = -1, cut.multiple = 1, cut.all_tiles = false;
   }
   set(n.kept.tril, n.tril_size), set(n.kept.triu, n.triu_size), set(n.kept.length, n.length_size);
@@ -34,10 +35,15 @@ void set_sizes(TileProgram& kernel, const TilePrograms& program, const ValuesByS
 void set_sizes(TilePrograms& p, const ValuesBySize& values) {
   for (const auto& [tensor, strides] : p.strides)
     for (std::size_t d = 0; d < strides.size(); ++d) p.tensors[tensor].strides[d] = strides[d].at(values);
+  for (auto& [tensor, view] : p.views) {
+    for (const auto& [dim, size] : view.start_sizes) view.starts[dim] = values[static_cast<std::size_t>(size)];
+    view.start_sizes.clear();
+  }
   for (std::size_t s = 0; s < p.sizes.size(); ++s)
     for (const auto& [tensor, dim] : p.sizes[s].of) {
       p.tensors[tensor].shape[dim] = values[s];
-      if (const auto view = p.views.find(tensor); view != p.views.end()) view->second.shape[dim] = values[s];
+      if (const auto view = p.views.find(tensor); view != p.views.end())
+        view->second.shape[dim] = values[s] - view->second.starts[dim];
     }
   p.sizes.clear(), p.strides.clear();
 }

@@ -88,6 +88,8 @@ struct Size {
   std::int64_t low = 1, high = 1, multiple = 1;
   std::vector<std::pair<int, int>> of = {};     // the dimensions with this extent: (tensor, dimension)
   std::optional<SymbolicNumber> computed = {};  // none: the launch gives it
+  // The dimensions, by the tensor's name, in which a slice begins or ends at this coordinate.
+  std::vector<std::pair<std::string, int>> marks = {};
 };
 
 /// Returns the index in the list of the size that is this number, which is no constant. Adds it, computed, if there is none.

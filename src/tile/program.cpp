@@ -57,6 +57,13 @@ SymbolicNumber TileProgram::iterations(const SizeList& sizes) const {
   return loop;
 }
 
+SymbolicNumber TilePrograms::start(int tensor, int dim) const {
+  const TensorView* of = view(tensor);
+  if (!of) return 0;
+  const auto found = of->start_sizes.find(dim);
+  return found == of->start_sizes.end() ? SymbolicNumber(of->starts[dim]) : SymbolicNumber::of(sizes, found->second);
+}
+
 SymbolicNumber TilePrograms::stride(int tensor, int dim) const {
   const auto found = strides.find(tensor);
   return found == strides.end() ? tensors[tensor].strides[dim] : found->second[dim];

@@ -158,6 +158,7 @@ struct TensorView {
   // The tensor that has the view's value: the base, or the tensor that overwrote a part of the base.
   int value = -1;
   int number = -1;  // a tensor with one integer, the view's start along the first dimension; -1: none
+  std::map<int, int> start_sizes = {};  // by dimension: the size whose largest value the start is
 };
 
 /// The tensors of a graph in device memory, and its kernels in launch order.
@@ -178,6 +179,8 @@ struct TilePrograms {
   Node access(NodeKind, int tensor, TileView view) const;
   /// Returns the extent of a tensor in device memory along a dimension: a constant, or a size.
   SymbolicNumber extent(int tensor, int dim) const;
+  /// Returns where a view begins along a dimension: a constant, or a size; 0 of a tensor that is no view.
+  SymbolicNumber start(int tensor, int dim) const;
   /// Returns a stride of a tensor, which has strides: a constant, or a number that depends on sizes.
   SymbolicNumber stride(int tensor, int dim) const;
   /// Returns the largest number that is known to divide a stride of a tensor for all values of the sizes: the stride, if it is a constant.

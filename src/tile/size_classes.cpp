@@ -114,7 +114,6 @@ void SizeClasses::join_tiles() {
     for (int d = 0; d < v.rank(); ++d) {
       const Tiles here{v.along(d, p_), v.iterates(d), of_view(i, d)};
       if (here.which < 0 || v.fixed(d)) continue;
-      if (here.along.of_part()) constant(here.which, i);
       const auto extent = [](const Interval& along) { return along.end() - along.origin(); };
       for (const Tiles& other : all)
         if (here.iterates == other.iterates && here.along.numbered_as(other.along) &&

@@ -39,11 +39,11 @@ Value Interval::map(Num tiles) const {
 }
 
 SymbolicNumber Interval::reach(const SizeList& sizes) const {
-  if (size() >= 0 && !counted()) return reach();
-  if (size() >= 0 && axis() < 0) return (cut_.loop ? iterations(sizes) * cut_.tile : cut_.tile) + origin();
+  if (size() >= 0 && !counted()) return SymbolicNumber(reach() - origin()) + origin(sizes);
+  if (size() >= 0 && axis() < 0) return (cut_.loop ? iterations(sizes) * cut_.tile : cut_.tile) + origin(sizes);
   values::Tape tape(1);
   const Num last = algebra::cosize_of(tape, map(size() < 0 ? fixed(tiles()) : values::expression(0)));
-  return value_of(tape, last, tiles(sizes)) + origin();
+  return value_of(tape, last, tiles(sizes)) + origin(sizes);
 }
 
 std::int64_t Interval::inside(std::int64_t iteration) const {
@@ -81,7 +81,7 @@ bool TileView::ends_with_loop(const TileProgram& p) const {
   return true;
 }
 
-std::int64_t TileView::alignment(int dim) const { return std::gcd(origin(dim), fixed(dim) ? 0 : tile(dim)); }
+std::int64_t TileView::alignment(int dim) const { return std::gcd(origin_unit(dim), fixed(dim) ? 0 : tile(dim)); }
 
 std::int64_t TileView::tiles(const TileProgram& p) const {
   std::int64_t all = 1;
@@ -118,8 +118,9 @@ std::vector<Dimension> dimensions(const TileView& view, const TileProgram& p) {
   std::vector<Dimension> all;
   for (int d = 0; d < view.rank(); ++d) {
     const Interval along = view.along(d, p);
-    all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), along.size(),
-                   view.cuts[d].multiple, view.cuts[d].all_tiles, view.predicated(d), along.of_part(), view.room(d)});
+    all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), along.begin(),
+                   view.cuts[d].begin_unit, along.size(), view.cuts[d].multiple, view.cuts[d].all_tiles,
+                   view.predicated(d), along.of_part(), view.room(d)});
   }
   return all;
 }
@@ -132,6 +133,8 @@ std::optional<Value> add(TileView& view, const Dimension& d, const TileProgram& 
           .loop = d.iterates,
           .extent = d.end - d.begin,
           .offset = d.begin,
+          .begin = d.begin_size,
+          .begin_unit = d.begin_unit,
           .room = d.room,
           .overhang = d.predicated,
           .of_part = d.of_part};

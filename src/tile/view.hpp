@@ -39,9 +39,11 @@ struct Cut {
   std::int64_t tile = 1;    // extent of the tile
   std::int64_t extent = 1;  // of the tensor, counted from `offset`; beyond it nothing is read or written
   std::int64_t offset = 0;
-  std::int64_t room = 0;  // elements beyond the extent that are padding of a line, which a store may change
-  bool overhang = false;  // the last tile may be partial
-  bool of_part = false;   // `offset` is relative to the program's part_begin
+  int begin = -1;               // `offset` is the largest value of this one of TilePrograms::sizes; -1: a constant
+  std::int64_t begin_unit = 1;  // of that size: divides all its values
+  std::int64_t room = 0;        // elements beyond the extent that are padding of a line, which a store may change
+  bool overhang = false;        // the last tile may be partial
+  bool of_part = false;         // `offset` is relative to the program's part_begin
   auto operator<=>(const Cut&) const = default;
 };
 
@@ -96,8 +98,12 @@ class Interval {
   int size() const { return cut_.size; }  // index in TilePrograms::sizes; -1: none
   /// Returns whether the size decides the number of tiles, too, or of iterations.
   bool counted() const { return cut_.size >= 0 && !cut_.all_tiles; }
+  int begin() const { return cut_.begin; }  // index in TilePrograms::sizes of the size that origin() is; -1: none
+  SymbolicNumber origin(const SizeList& sizes) const {
+    return begin() < 0 ? SymbolicNumber(origin()) : SymbolicNumber::of(sizes, begin());
+  }
   SymbolicNumber end(const SizeList& sizes) const {
-    return size() < 0 ? SymbolicNumber(end()) : SymbolicNumber::of(sizes, size()) + origin();
+    return (size() < 0 ? SymbolicNumber(cut_.extent) : SymbolicNumber::of(sizes, size())) + origin(sizes);
   }
   SymbolicNumber tiles(const SizeList& sizes) const {
     return counted() && axis() >= 0 ? ceil_div(SymbolicNumber::of(sizes, size()), cut_.tile) : SymbolicNumber(tiles());
@@ -134,9 +140,13 @@ class TileView {
   std::int64_t end(int dim) const { return at(dim).offset + at(dim).extent; }
   /// Returns a number that divides all values of the size that decides the extent.
   std::int64_t multiple(int dim) const { return at(dim).multiple; }
+  /// Returns a number that divides where the first tile begins, for all values of a size.
+  std::int64_t origin_unit(int dim) const { return at(dim).begin < 0 ? at(dim).offset : at(dim).begin_unit; }
   /// Returns a number that divides end() for all values of a size.
   std::int64_t end_unit(int dim) const {
-    return at(dim).size < 0 ? end(dim) : std::gcd(at(dim).multiple, at(dim).offset);
+    const Cut& c = at(dim);
+    if (c.size < 0 && c.begin < 0) return end(dim);
+    return std::gcd(c.size < 0 ? c.extent : c.multiple, origin_unit(dim));
   }
   int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
   bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
@@ -174,12 +184,14 @@ struct Dimension {
   bool iterates = false;  // each iteration has another tile
   Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
   std::int64_t begin = 0, end = 1;
-  int size = -1;              // that decides `end`, which is the largest; -1: none
-  std::int64_t multiple = 1;  // of the size
-  bool all_tiles = false;     // of the largest value of the size
-  bool predicated = false;    // a tile may reach beyond `end`
-  bool of_part = false;       // `begin` and `end` contain the program's part_begin
-  std::int64_t room = 0;      // elements beyond `end` that a store may change, as they are padding
+  int begin_size = -1;          // that `begin` is, which is the largest; -1: none
+  std::int64_t begin_unit = 1;  // divides all its values
+  int size = -1;                // that decides `end` less `begin`, which is the largest; -1: none
+  std::int64_t multiple = 1;    // of the size
+  bool all_tiles = false;       // of the largest value of the size
+  bool predicated = false;      // a tile may reach beyond `end`
+  bool of_part = false;         // `begin` and `end` contain the program's part_begin
+  std::int64_t room = 0;        // elements beyond `end` that a store may change, as they are padding
 };
 
 /// Returns the dimensions of a view of the program.

@@ -65,7 +65,7 @@ void check_folds(const TileProgram& p) {
     for (int d = 0; d < p.nodes[i].view.rank(); ++d) {
       const Interval along = p.nodes[i].view.along(d, p);
       if (along.size() < 0 || !p.nodes[i].view.predicated(d)) continue;
-      const auto open = tile::open_fold(p, classes, classes.of_view(i, d), along.end());
+      const auto open = tile::open_fold(p, classes, classes.of_view(i, d), along.end() - along.origin());
       if (open)
         reject(p,
                "%{} folds %{} along dimension {}, whose end lies in a tile, and what lies beyond is not {}; a mask is",
@@ -113,6 +113,17 @@ void check_multiples(const TileProgram& p, const TilePrograms& program) {
         if (divisor % n.view.multiple(d) != 0)
           reject(p, "dimension {} of {} is {}, a multiple of {}, and its tiles take {} for granted", d, n.name,
                  program.sizes[static_cast<std::size_t>(size)].name, divisor, n.view.multiple(d));
+      }
+  for (const Node& n : p.nodes)
+    for (int d = 0; d < n.view.rank(); ++d)
+      if (const int begin = n.view.along(d, p).begin(); begin >= 0) {
+        const SymbolicNumber first = SymbolicNumber::of(program.sizes, begin);
+        if (first.divisor() % n.view.origin_unit(d) != 0)
+          reject(p, "dimension {} of {} begins at {}, a multiple of {}, and its tiles take {} for granted", d, n.name,
+                 first.text(), first.divisor(), n.view.origin_unit(d));
+        if (first.low() < 0 || first.high() != n.view.origin(d))
+          reject(p, "{} {} begins at {} of dimension {}, from {} to {}: 0 to {} are right", tile::name(n.kind), n.name,
+                 first.text(), d, first.low(), first.high(), n.view.origin(d));
       }
 }
 
@@ -252,6 +263,28 @@ void check_blocks(const Kernel& k) {
 }
 
 }  // namespace
+
+void verify_parts(const TilePrograms& program) {
+  const auto end_at = [&](const Node& part, int dim, const SymbolicNumber& first) {
+    for (const TileProgram& k : program.kernels)
+      for (const Node& n : k.nodes) {
+        if (n.kind != NodeKind::store || program.memory_of(n.tensor) != program.memory_of(part.tensor)) continue;
+        for (int d = 0; d < n.view.rank(); ++d)
+          if (program.stride(n.tensor, d) == program.stride(part.tensor, dim) &&
+              n.view.along(d, k).end(program.sizes) == first)
+            return true;
+      }
+    return false;
+  };
+  for (const TileProgram& k : program.kernels)
+    for (const Node& n : k.nodes)
+      for (int d = 0; n.kind == NodeKind::store && d < n.view.rank(); ++d) {
+        const Interval along = n.view.along(d, k);
+        if (along.begin() < 0) continue;
+        if (const SymbolicNumber first = along.origin(program.sizes); !end_at(n, d, first))
+          reject(k, "store {} begins at {} of dimension {}, and no store ends there", n.name, first.text(), d);
+      }
+}
 
 void verify_coverage(const Kernel& k, const TilePrograms& program) {
   const TileProgram& p = k.program;

@@ -55,10 +55,10 @@ class RoleIterations {
         reject(k_, "{} has a loop in a loop over {}; only a loop over tiles has loops in it", agent_.name,
                over ? "iterations" : "slices");
       if (loop->kind == Loop::iterations) check_bounds(list, i), check_ring();
-      if (loop->kind == Loop::prologue && loop->bounded != k_.program.has_sized_loop())
+      if (loop->kind == Loop::prologue && loop->bounded != kernel::has_open_loop(k_))
         reject(k_, "{} fills stages of {} iterations before its loop, {}", agent_.name, loop->trip_count,
                loop->bounded ? "of as many as a size leaves (bounded), and none does"
-                             : "and a size may leave fewer (bounded)");
+                             : "and a size or a length may leave fewer (bounded)");
       steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
     }
   }
@@ -233,6 +233,9 @@ void check_updated(const Kernel& k) {
 void verify_iterations(const Kernel& k) {
   if (k.loop_bounds) {
     const std::optional<kernel::MaskedLoopBounds> right = selection::masked_loop_bounds(k);
+    if (right && right->lengths != k.loop_bounds->lengths)
+      reject(k, "its iterations end at a length %{} (-1: none); the mask %{} ends at %{}", k.loop_bounds->lengths,
+             k.loop_bounds->mask, right->lengths);
     if (right != k.loop_bounds)
       reject(k, "its bounds of iterations are not those that %{} leaves{}", k.loop_bounds->mask,
              right ? fmt::format(": %{} last {} each {} all {} from {} end {}", right->mask, right->last, right->each,

@@ -101,6 +101,10 @@ void verify_bounds(const Kernel&);
 /// - Tensors that are stored with indices, whose places are known at run time, are so for all indices.
 void verify_coverage(const Kernel&, const TilePrograms&);
 
+/// Throws Rejected unless each part of a tensor that a kernel stores from a size on begins where another part ends, so that parts
+/// neither overlap nor leave elements between them at any value of the size. The programs have their kernels as they are planned.
+void verify_parts(const TilePrograms&);
+
 /// Proves what steps take for granted of the instructions that they name, and of the target.
 ///
 /// - A product and a copy are by the instruction that the target has for them: the types and columns that it multiplies, the memories

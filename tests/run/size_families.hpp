@@ -67,6 +67,14 @@ inline KernelGraph attention(std::int64_t batch) {
   return b.build();
 }
 
+/// Rows after those of the size begin where these end.
+inline KernelGraph joined(std::int64_t rows) {
+  Builder b("joined");
+  const TensorHandle x = b.input("x", {rows, 64}), z = b.input("z", {9, 64});
+  b.output(concat(x, z, 0), "y");
+  return b.build();
+}
+
 inline const retile::Tiling tiles_of_64{
     {.op = 0, .product = retile::MatmulTile{.m = 64, .n = 64, .k = 64, .threads = 128}}};
 
@@ -85,6 +93,7 @@ inline const std::vector<Family>& families() {
       {"product", product, "sm_90a", rows(1, 256), tiles_of_64},
       {"product of multiples", product, "sm_90a", rows(64, 256, 64), tiles_of_64},
       {"gate", gate, "sm_80", rows(1, 72)},
+      {"joined", joined, "sm_80", rows(1, 64)},
       {"gate", gate, "sm_90a", rows(1, 72)},
       {"attention", attention, "sm_80", {.name = "B", .low = 1, .high = 20, .of = {{0, 0}, {1, 0}, {2, 0}}}},
   };

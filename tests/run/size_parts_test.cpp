@@ -1,0 +1,144 @@
+// Parts of tensors whose ends are known at launch: caches that grow, the last rows, and rows of a table from a size on. One program,
+// compiled once, is right on the emulator at the ends of its sizes and at random values of them.
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include "emit/launch_sizes.hpp"
+#include "emulate_graph.hpp"
+#include "graph/json_text.hpp"
+#include "graph/sized_graph.hpp"
+#include "ir/ir.hpp"
+#include "json/json.hpp"
+#include "reference/inputs.hpp"
+#include "run/compile.hpp"
+#include "system/files.hpp"
+
+namespace zellige::run {
+namespace {
+
+graph::KernelGraph graph_of(const std::string& text) {
+  return json::from_json(graph::parse_json(text, "graph"), "graph");
+}
+
+/// The graph of operators on inputs, with the sizes T from 1 to 40 and P from 1 to 72.
+std::string of(const std::string& name, const std::string& inputs, const std::string& operators) {
+  return fmt::format(
+      R"({{"zellige_graph": 1, "name": "{}", "sizes": {{"T": {{"max": 40}}, "P": {{"max": 72}}}}, "inputs": [{}],
+      "operators": [{}], "outputs": ["y"]}})",
+      name, inputs, operators);
+}
+
+const std::string x = R"({"name": "x", "dtype": "f16", "shape": ["T", 64]})",
+                  past = R"({"name": "past", "dtype": "f16", "shape": ["P", 64]})";
+
+struct Case {
+  std::string text;
+  const char* target;
+};
+
+std::vector<Case> cases() {
+  const std::string both = R"({"op": "concat", "inputs": ["past", "x"], "outputs": ["all"], "dim": 0})";
+  return {
+      {system::read_whole(ZELLIGE_SOURCE_DIR "/examples/sizes/growing_attention.json"), "sm_80"},
+      {of("joined", past + "," + x, R"({"op": "concat", "inputs": ["past", "x"], "outputs": ["y"], "dim": 0})"),
+       "sm_90a"},
+      {of("gated", past + "," + x, both + R"(, {"op": "silu", "inputs": ["all"], "outputs": ["y"]})"), "sm_80"},
+      {of("rows", past + "," + x, both + R"(, {"op": "softmax", "inputs": ["all"], "outputs": ["y"], "dim": 1})"),
+       "sm_90a"},
+      {of("total", past + "," + x, both + R"(, {"op": "sum", "inputs": ["all"], "outputs": ["y"], "dim": 0})"),
+       "sm_80"},
+      {of("three", past + "," + x + R"(, {"name": "z", "dtype": "f16", "shape": [9, 64]})",
+          R"({"op": "concat", "inputs": ["past", "z", "x"], "outputs": ["y"], "dim": 0})"),
+       "sm_80"},
+      {of("columns",
+          R"({"name": "past", "dtype": "f16", "shape": [8, "P"]}, {"name": "x", "dtype": "f16", "shape": [8, "T"]})",
+          R"({"op": "concat", "inputs": ["past", "x"], "outputs": ["y"], "dim": 1})"),
+       "sm_90a"},
+      {of("last", x + "," + past + R"(, {"name": "w", "dtype": "f16", "shape": [64, 32]})",
+          R"({"op": "slice", "inputs": ["x"], "outputs": ["row"], "dim": 0, "start": "T - 1", "end": "T"},
+             {"op": "matmul", "inputs": ["row", "w"], "outputs": ["y"]})"),
+       "sm_80"},
+      {of("turned", x + "," + past + R"(, {"name": "table", "dtype": "f16", "shape": [112, 64]})",
+          R"({"op": "slice", "inputs": ["table"], "outputs": ["rows"], "dim": 0, "start": "P", "end": "P + T"},
+             {"op": "mul", "inputs": ["x", "rows"], "outputs": ["y"]})"),
+       "sm_80"},
+      {of("window", R"({"name": "all", "dtype": "f16", "shape": ["P + T", 64]})" + std::string(",") + x,
+          R"({"op": "slice", "inputs": ["all"], "outputs": ["rows"], "dim": 0, "start": "P", "end": "P + T"},
+             {"op": "add", "inputs": ["x", "rows"], "outputs": ["y"]})"),
+       "sm_90a"},
+  };
+}
+
+using Values = std::vector<std::int64_t>;
+
+/// The ends of all sizes, and random values.
+std::set<Values> values_of(const tile::SizeList& sizes, int random_ones, std::mt19937& random) {
+  std::set<Values> all;
+  for (int corner = 0; corner < 1 << sizes.size(); ++corner) {
+    Values v;
+    for (std::size_t i = 0; i < sizes.size(); ++i) v.push_back(corner >> i & 1 ? sizes[i].high : sizes[i].low);
+    all.insert(v);
+  }
+  for (int i = 0; i < random_ones; ++i) {
+    Values v;
+    for (const tile::Size& s : sizes) v.push_back(std::uniform_int_distribution(s.low, s.high)(random));
+    all.insert(v);
+  }
+  return all;
+}
+
+/// Runs the launch with these values on the emulator, and compares it with the graph.
+void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Values& values,
+                  const toolchain::Cache& cache) {
+  graph::SizeValues named;
+  for (std::size_t i = 0; i < values.size(); ++i) named[p.manifest.sizes[i].name] = values[i];
+  const graph::KernelGraph constants = graph::at(g, named);
+  const emit::Manifest launch = emit::at_sizes(p.manifest, values);
+  const std::vector<reference::Array> inputs = reference::random_inputs(constants, 3).arrays;
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : launch.tensors)
+    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                  : poisoned(t));
+  const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
+  for (const auto& f : r.findings) ADD_FAILURE() << f.message;
+  const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
+  for (std::size_t t = 0; t < launch.tensors.size(); ++t) {
+    if (launch.tensors[t].role != emit::Role::output) continue;
+    const std::vector<double> found = unpack(launch.tensors[t], storage[t]), &right = expected[0].values;
+    ASSERT_EQ(found.size(), right.size());
+    double largest = 0;
+    for (const double v : right) largest = std::max(largest, std::fabs(v));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      ASSERT_NEAR(found[i], right[i], 0.02 * (std::fabs(right[i]) + largest)) << "element " << i;
+  }
+}
+
+TEST(SizeParts, OneProgramIsRightAtAllSizes) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  std::mt19937 random(6001);
+  const int count = std::getenv("ZELLIGE_ALL") ? 40 : 8;
+  for (const Case& c : cases()) {
+    const graph::KernelGraph g = graph_of(c.text);
+    SCOPED_TRACE(fmt::format("{} on {}", g.name, c.target));
+    emit::EmittedProgram p;
+    const auto error = refused([&] { p = compile(g, target::find(c.target), {.fuse = true, .variants = 1}).program; });
+    if (error) {
+      ADD_FAILURE() << error->what();
+      continue;
+    }
+    ASSERT_EQ(p.manifest.sizes.size(), 2u) << g.name;
+    const std::string text = ir::print(p);
+    EXPECT_EQ(ir::print(ir::compile(text, "printed.ir").program), text);
+    for (const Values& values : values_of(p.manifest.sizes, count, random)) {
+      SCOPED_TRACE(fmt::format("{} on {} at {}", g.name, c.target, fmt::join(values, ", ")));
+      expect_right(g, p, values, cache);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
