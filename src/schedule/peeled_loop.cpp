@@ -1,17 +1,17 @@
-#include "plan/peeled_loop.hpp"
+#include "schedule/peeled_loop.hpp"
 
 #include <algorithm>
 #include <map>
 
-namespace zellige::plan {
+namespace zellige::schedule {
 namespace {
 
 using Completion = Instruction::Completion;
 
 /// Follows the groups that a role has closed, and those that it knows to be complete, from one item to the next.
-class Groups {
+class OpenGroups {
  public:
-  Groups(const LoopGraph& graph, int role) : graph_(graph), role_(role) {}
+  OpenGroups(const LoopGraph& graph, int role) : graph_(graph), role_(role) {}
 
   /// Returns the waits before item `item` of iteration `iteration` begins.
   std::vector<GroupWait> before(int item, std::int64_t iteration) const {
@@ -73,13 +73,13 @@ void merge(const LoopGraph& graph, std::vector<LoopEntry>& into, std::vector<Loo
 
 /// Follows a loop of n iterations, and adds what it waits for to the parts of `loop`.
 void follow(const LoopGraph& graph, const std::vector<PlacedItem>& body, std::int64_t n, PeeledLoop& loop) {
-  Groups groups(graph, graph.items[body.front().item].role);
+  OpenGroups groups(graph, graph.items[body.front().item].role);
   loop.before.resize(loop.from + loop.fewer), loop.after.resize(loop.from + loop.fewer);
   for (std::int64_t i = -loop.fewer; i < n + loop.from; ++i) {
     std::vector<LoopEntry> entries;
     for (const PlacedItem& p : body) {
       const std::int64_t iteration = i + p.ahead;
-      if (p.before_loop || iteration < 0 || iteration >= n) continue;
+      if (iteration < 0 || iteration >= n) continue;
       LoopEntry entry{p, groups.before(p.item, iteration)};
       groups.run(p.item, iteration, entry.waits);
       entries.push_back(std::move(entry));
@@ -98,7 +98,7 @@ PeeledLoop peel(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
   PeeledLoop loop;
   if (body.empty()) return loop;
   for (const PlacedItem& p : body)
-    if (!p.before_loop) loop.from = std::max(loop.from, -p.ahead), loop.fewer = std::max(loop.fewer, p.ahead);
+    loop.from = std::max(loop.from, -p.ahead), loop.fewer = std::max(loop.fewer, p.ahead);
   int distance = 0;
   for (const LoopDependence& d : graph.dependences) distance = std::max(distance, d.distance);
   // In the first iterations and in short loops fewer groups follow the one that is awaited: the least number is right for
@@ -106,6 +106,28 @@ PeeledLoop peel(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
   const std::int64_t shortest = std::max<std::int64_t>(1, loop.from + loop.fewer);
   for (std::int64_t n = shortest; n <= 2 * (shortest + distance) + 1; ++n) follow(graph, body, n, loop);
   return loop;
+}
+
+std::vector<LoopEntry> every_iteration(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
+  std::vector<LoopEntry> result;
+  for (int to = 0; to < static_cast<int>(body.size()); ++to) {
+    result.push_back({body[to]});
+    for (const LoopDependence& d : graph.dependences) {
+      const LoopItem& item = graph.items[d.from];
+      const int from = static_cast<int>(std::ranges::find(body, d.from, &PlacedItem::item) - body.begin());
+      if (d.to != body[to].item || from == static_cast<int>(body.size()) || !item.in_groups()) continue;
+      if (graph.items[d.to].asynchronous() && item.unit >= 0 && item.unit == graph.items[d.to].unit) continue;
+      // So many iterations of the body lie between the two. In each of them every item closes a group.
+      const std::int64_t apart = body[from].ahead - body[to].ahead + d.distance;
+      std::int64_t pending = 0;
+      for (int p = 0; p < static_cast<int>(body.size()); ++p)
+        if (graph.items[body[p].item].by == item.by) pending += apart + (p < to ? 1 : 0) - (p <= from ? 1 : 0);
+      std::vector<LoopEntry> one{{body[to], {{d.from, static_cast<int>(pending)}}}}, so_far{result.back()};
+      merge(graph, so_far, std::move(one));
+      result.back() = so_far.front();
+    }
+  }
+  return result;
 }
 
 std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>& crossings) {
@@ -133,4 +155,4 @@ std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>& 
   return best;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule
