@@ -147,7 +147,7 @@ class PhaseSteps : protected AgentSteps {
   const selection::PhasedTasks& phases_;
   const LoopBarriers barriers_;
   const AgentChannels channels_;
-  const LoopParts parts_;
+  const LoopParts& parts_;
 };
 
 /// The agent of a kernel that has no other.
@@ -290,8 +290,7 @@ class ProducerAgent : PhaseSteps {
     for (int t : phases_.copied_once)
       if (uses_tma(t)) run(t).is = kernel::Copy{.channel = channels_.resident};
     open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
-    for (const schedule::PlacedItem& placed :
-         schedule::body_of(parts_.graph, schedule::modulo_schedule(parts_.graph), producer, first_item())) {
+    for (const schedule::PlacedItem& placed : schedule::body_of(parts_.graph, parts_.times, producer, first_item())) {
       const LoopPart& part = parts_.parts[placed.item];
       const int into = channels_.rings[part.ring];
       acquire(into);
@@ -347,9 +346,8 @@ class ConsumerAgent : PhaseSteps {
     for (const LoopPart& part : parts_.parts)
       for (int t : part.tasks)
         if (tasks_[t].kind == kernel::WorkKind::to_operand) start(t);
-    const schedule::PeeledLoop loop = schedule::peel(
-        parts_.graph,
-        schedule::body_of(parts_.graph, schedule::modulo_schedule(parts_.graph), consumer, parts_.counter));
+    const schedule::PeeledLoop loop =
+        schedule::peel(parts_.graph, schedule::body_of(parts_.graph, parts_.times, consumer, parts_.counter));
     for (std::size_t i = 0; i < loop.before.size(); ++i)
       peeled(loop.before[i], static_cast<std::int64_t>(i) - loop.fewer, goes_round(plan_));
     const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;

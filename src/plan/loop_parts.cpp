@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
-#include <set>
+#include <mutex>
 
 namespace zellige::plan {
 namespace {
 
-using Indices = std::set<int>;
+using GroupSet = std::uint32_t;  // of groups of products, one bit each
 
 /// Returns the cycles for which an asynchronous matmul occupies the tensor cores.
 std::int64_t cycles_of(const kernel::MatmulChoice& m) {
@@ -36,6 +37,7 @@ class PartsOfLoop {
     if (computations_.empty()) result_.counter = last();
     connect();
     for (int g = 0; g < result_.groups; ++g) copies(g, phases.copied_each);
+    result_.times = schedule::modulo_schedule(result_.graph);
   }
 
   LoopParts take() { return std::move(result_); }
@@ -46,7 +48,7 @@ class PartsOfLoop {
     bool inside = false;
     int item = -1;
     // Groups of products that it waits for: of its own iteration, and of the one before.
-    Indices own = {}, earlier = {};
+    GroupSet own = 0, earlier = 0;
   };
 
   bool product(int t) const { return tasks_[t].matmul.asynchronous(); }
@@ -61,12 +63,12 @@ class PartsOfLoop {
 
   /// Adds an item for each group of products that wait for the same ones. Finds what each task waits for.
   void group_products() {
-    std::map<Indices, int> groups;
+    std::map<GroupSet, int> groups;
     for (int t : inside_) {
       Found& found = of_tasks_[t];
       for (int w : before(t)) {
-        found.own.insert(of_tasks_[w].own.begin(), of_tasks_[w].own.end());
-        if (product(w)) found.own.insert(of_tasks_[w].item);
+        found.own |= of_tasks_[w].own;
+        if (product(w)) found.own |= 1u << of_tasks_[w].item;
       }
       if (!product(t)) continue;
       const auto [group, added] = groups.try_emplace(found.own, result_.groups);
@@ -87,20 +89,20 @@ class PartsOfLoop {
     for (int t : inside_)
       if (product(t))
         for (int w : before(t))
-          if (!product(w)) of_tasks_[w].earlier.insert(of_tasks_[t].item);  // it writes what the product reads
+          if (!product(w)) of_tasks_[w].earlier |= 1u << of_tasks_[t].item;  // it writes what the product reads
   }
 
   /// Adds a computation to the item of those that wait for the same products.
   void computation(int t) {
     Found& found = of_tasks_[t];
-    for (int w : before(t)) found.earlier.insert(of_tasks_[w].earlier.begin(), of_tasks_[w].earlier.end());
+    for (int w : before(t)) found.earlier |= of_tasks_[w].earlier;
     const auto [known, added] = computations_.try_emplace({found.own, found.earlier}, last() + 1);
     found.item = known->second;
     if (added) {
       result_.graph.items.push_back(
           {.name = fmt::format("work {}", computations_.size()), .role = LoopParts::consumer, .cycles = 1});
-      const Indices& awaited = found.earlier.empty() ? found.own : found.earlier;
-      result_.parts.push_back({.products = awaited.empty() ? -1 : *awaited.rbegin()});
+      const GroupSet awaited = found.earlier ? found.earlier : found.own;
+      result_.parts.push_back({.products = static_cast<int>(std::bit_width(awaited)) - 1});
     }
     result_.graph.items[found.item].cycles += kernel_.layout_of(tasks_[t]).values();
     result_.parts[found.item].tasks.push_back(t);
@@ -130,12 +132,12 @@ class PartsOfLoop {
         depend(of_tasks_[w].item, of_tasks_[t].item, 0);
         if (!product(w) || !carried(w)) depend(of_tasks_[t].item, of_tasks_[w].item, 1);
       }
-      for (int g : of_tasks_[t].own) {
-        depend(g, of_tasks_[t].item, 0);
-        if (!product(t) && shares_registers(t, g)) depend(of_tasks_[t].item, g, 1);
+      for (int g = 0; g < result_.groups; ++g) {
+        const bool own = of_tasks_[t].own >> g & 1, earlier = of_tasks_[t].earlier >> g & 1;
+        if (own) depend(g, of_tasks_[t].item, 0);
+        if (own && !product(t) && shares_registers(t, g)) depend(of_tasks_[t].item, g, 1);
+        if (earlier && !product(t)) depend(g, of_tasks_[t].item, 1);
       }
-      if (!product(t))
-        for (int g : of_tasks_[t].earlier) depend(g, of_tasks_[t].item, 1);
     }
   }
 
@@ -170,7 +172,7 @@ class PartsOfLoop {
   const selection::Tasks& tasks_;
   std::vector<int> inside_;
   std::vector<Found> of_tasks_;
-  std::map<std::pair<Indices, Indices>, int> computations_;
+  std::map<std::pair<GroupSet, GroupSet>, int> computations_;
   LoopParts result_;
 };
 
@@ -191,23 +193,29 @@ schedule::LoopGraph block_graph(int stages) {
   return graph;
 }
 
+/// Returns the body of the loop of an agent that copies tiles for itself to this many stages, or has no copies (0). It is the same for
+/// all kernels.
+const std::vector<schedule::LoopEntry>& block_body(int stages) {
+  static std::map<int, std::vector<schedule::LoopEntry>> known{{0, {{{BlockLoop::work}}}}};
+  static std::mutex one;
+  const std::lock_guard lock(one);
+  std::vector<schedule::LoopEntry>& body = known[stages];
+  if (body.empty()) {
+    const schedule::LoopGraph graph = block_graph(stages);
+    body = schedule::every_iteration(
+        graph, schedule::body_of(graph, schedule::modulo_schedule(graph), LoopParts::consumer, BlockLoop::work));
+  }
+  return body;
+}
+
 }  // namespace
 
 BlockLoop block_loop(const kernel::Kernel& kernel, const selection::PhasedTasks& phases, bool cross) {
-  BlockLoop loop;
-  const int count = static_cast<int>(phases.inside.size());
+  const int count = static_cast<int>(phases.inside.size()), stages = kernel.stages();
   const bool copies = !phases.copied_each.empty();
-  if (copies) {
-    // If all tiles fit, each has a stage of its own, and that of an iteration beyond the end is never filled.
-    const int stages = kernel.stages(), more = stages == kernel.program.loop ? 1 : 0;
-    loop.graph = block_graph(stages + more);
-    loop.body = schedule::every_iteration(
-        loop.graph,
-        schedule::body_of(loop.graph, schedule::modulo_schedule(loop.graph), LoopParts::consumer, BlockLoop::work));
-  } else {
-    loop.graph.items = {{.name = "work"}};
-    loop.body = {{{BlockLoop::work}}};
-  }
+  // If all tiles fit, each has a stage of its own, and that of an iteration beyond the end is never filled.
+  const int more = stages == kernel.program.loop ? 1 : 0;
+  BlockLoop loop{.body = block_body(copies ? stages + more : 0)};
   const auto place = [&](BlockLoop::Item item) {
     const auto same = [&](const schedule::LoopEntry& e) { return e.placed.item == item; };
     return static_cast<int>(std::ranges::find_if(loop.body, same) - loop.body.begin());
@@ -215,6 +223,7 @@ BlockLoop block_loop(const kernel::Kernel& kernel, const selection::PhasedTasks&
   if (copies) loop.ahead = loop.body[place(BlockLoop::copies)].placed.ahead;
   const int first = place(BlockLoop::work), last = first + count - 1;  // work is the last item of the body
   std::vector<schedule::ThreadCrossing> crossings;
+  crossings.reserve(count + 2);
   for (int phase = first; phase < last; ++phase) crossings.push_back({phase, phase + 1});
   if (count > 1) crossings.push_back({last, first});
   if (copies && (cross || count > 1)) {

@@ -26,6 +26,7 @@ struct LoopPart {
 struct LoopParts {
   static constexpr int consumer = 0, producer = 1;  // roles: indices of the kernel's agents
   schedule::LoopGraph graph;
+  schedule::LoopSchedule times;
   std::vector<LoopPart> parts;
   int groups = 0;  // of products
   int counter =
@@ -36,10 +37,10 @@ struct LoopParts {
 /// a later one, and does its phases of work.
 struct BlockLoop {
   enum Item : std::uint8_t { work, copies, wait };
-  schedule::LoopGraph graph;              // of these items; without copies of `work` alone
-  std::vector<schedule::LoopEntry> body;  // of each iteration: a guard skips copies for iterations that there are not
+  // Of each iteration, of these items or of `work` alone: a guard skips copies for iterations that there are not.
+  const std::vector<schedule::LoopEntry>& body;
   // Places before which a barrier is, where each phase of the work has a place of its own.
-  std::vector<int> barriers;
+  std::vector<int> barriers = {};
   std::int64_t ahead = 0;  // iterations by which copies precede the work that reads them
 };
 

@@ -1,6 +1,7 @@
 #include "schedule/modulo_schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
@@ -10,6 +11,7 @@ namespace zellige::schedule {
 namespace {
 
 using Cycles = std::int64_t;
+constexpr int max_items = 16;
 constexpr Cycles none = std::numeric_limits<Cycles>::min() / 4;  // no lower bound
 
 /// Returns the quotient, rounded down.
@@ -29,7 +31,8 @@ bool exclude(const LoopItem& a, const LoopItem& b) {
 class StartBounds {
  public:
   StartBounds(const LoopGraph& graph, Cycles interval)
-      : graph_(graph), interval_(interval), n_(static_cast<int>(graph.items.size())), least_(n_ * n_, none) {
+      : graph_(graph), interval_(interval), n_(static_cast<int>(graph.items.size())) {
+    least_.fill(none);
     for (int v = 0; v < n_; ++v) {
       at(v, v) = 0;
       const LoopItem& item = graph.items[v];
@@ -59,7 +62,7 @@ class StartBounds {
         tried.bound(u, v, cu + turns * interval_);
         tried.bound(v, u, cv - (turns + 1) * interval_);
         if (!tried.decide(pair + 1)) continue;
-        least_ = std::move(tried.least_);
+        least_ = tried.least_;
         return true;
       }
       return false;
@@ -94,13 +97,14 @@ class StartBounds {
   const LoopGraph& graph_;
   Cycles interval_;
   int n_;
-  std::vector<Cycles> least_;
+  std::array<Cycles, max_items * max_items> least_;
   bool feasible_ = true;
 };
 
 /// Throws Error if the graph is no graph of a loop.
 void check(const LoopGraph& graph) {
   const int n = static_cast<int>(graph.items.size());
+  if (n > max_items) fail("loop: {} items; at most {} are scheduled", n, max_items);
   for (const LoopItem& item : graph.items)
     if (const int least = item.asynchronous() ? 1 : 0; item.cycles < least || item.latency < 0)
       fail("loop: item '{}' takes {} cycles and {} of latency; at least {} and 0 are needed", item.name, item.cycles,

@@ -24,7 +24,7 @@ struct LoopSchedule {
 /// was found. Returns nullopt if there is no schedule of the interval.
 std::optional<std::vector<std::int64_t>> start_times(const LoopGraph&, std::int64_t interval);
 
-/// Returns the schedule of least interval. Throws Error if the dependences of an iteration have a cycle, if an item's
+/// Returns the schedule of least interval. Throws Error if the dependences of an iteration have a cycle, if there are more than 16 items, if an item's
 /// number does not exist, or if cycles or a distance are out of range.
 LoopSchedule modulo_schedule(const LoopGraph&);
 
