@@ -1,12 +1,10 @@
 #include "schedule/peeled_loop.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 namespace zellige::schedule {
 namespace {
-
-using Completion = Instruction::Completion;
 
 /// Follows the groups that a role has closed, and those that it knows to be complete, from one item to the next.
 class OpenGroups {
@@ -15,46 +13,44 @@ class OpenGroups {
 
   /// Returns the waits before item `item` of iteration `iteration` begins.
   std::vector<GroupWait> before(int item, std::int64_t iteration) const {
-    std::map<Completion, int> last;  // by completion: the last group that must be complete
+    std::array<int, kinds> last{};  // by completion: the end of the groups that must be complete
     for (const LoopDependence& d : graph_.dependences) {
       const LoopItem& from = graph_.items[d.from];
       if (d.to != item || from.role != role_ || !from.in_groups() || iteration < d.distance) continue;
       // What one unit takes one after another needs no wait between.
       if (graph_.items[item].asynchronous() && from.unit >= 0 && from.unit == graph_.items[item].unit) continue;
-      const auto group = closed(from.by).find({d.from, iteration - d.distance});
-      if (group == closed(from.by).end()) continue;
-      if (group->second >= complete(from.by)) last[from.by] = std::max(last[from.by], group->second + 1);
+      const std::vector<Closed>& closed = closed_[kind(d.from)];
+      const auto group = std::ranges::find(closed, Closed{d.from, iteration - d.distance});
+      const auto end = static_cast<int>(group - closed.begin()) + 1;
+      if (group != closed.end() && end > complete_[kind(d.from)])
+        last[kind(d.from)] = std::max(last[kind(d.from)], end);
     }
     std::vector<GroupWait> waits;
-    for (const auto& [by, end] : last)
-      for (const auto& [of, number] : closed(by))
-        if (number == end - 1) waits.push_back({of.first, static_cast<int>(closed(by).size()) - end});
+    for (std::size_t k = 0; k < kinds; ++k)
+      if (last[k] > 0) waits.push_back({closed_[k][last[k] - 1].item, static_cast<int>(closed_[k].size()) - last[k]});
     return waits;
   }
   /// Carries out waits, and then starts the item.
   void run(int item, std::int64_t iteration, const std::vector<GroupWait>& waits) {
-    for (const GroupWait& w : waits) {
-      const Completion by = graph_.items[w.item].by;
-      complete_[by] = static_cast<int>(closed(by).size()) - w.pending;
-    }
-    std::map<std::pair<int, std::int64_t>, int>& of = closed_[graph_.items[item].by];
-    const int number = static_cast<int>(of.size());
-    if (graph_.items[item].in_groups()) of[{item, iteration}] = number;
+    for (const GroupWait& w : waits)
+      complete_[kind(w.item)] = static_cast<int>(closed_[kind(w.item)].size()) - w.pending;
+    if (graph_.items[item].in_groups()) closed_[kind(item)].push_back({item, iteration});
   }
 
  private:
-  const std::map<std::pair<int, std::int64_t>, int>& closed(Completion by) const {
-    static const std::map<std::pair<int, std::int64_t>, int> none;
-    const auto of = closed_.find(by);
-    return of == closed_.end() ? none : of->second;
-  }
-  int complete(Completion by) const { return complete_.contains(by) ? complete_.at(by) : 0; }
+  static constexpr std::size_t kinds = 5;  // of completions
+  /// A group: the item of the iteration that it has.
+  struct Closed {
+    int item = 0;
+    std::int64_t iteration = 0;
+    bool operator==(const Closed&) const = default;
+  };
+  std::size_t kind(int item) const { return static_cast<std::size_t>(graph_.items[item].by); }
 
   const LoopGraph& graph_;
   int role_;
-  std::map<Completion, std::map<std::pair<int, std::int64_t>, int>>
-      closed_;                          // (item, iteration) -> number of its group
-  std::map<Completion, int> complete_;  // so many groups are known to be complete
+  std::array<std::vector<Closed>, kinds> closed_;  // by completion, in order
+  std::array<int, kinds> complete_{};              // by completion: so many groups are known to be complete
 };
 
 /// Adds the waits of entries of another run of the same iteration: each with the least number of pending groups.
@@ -77,6 +73,7 @@ void follow(const LoopGraph& graph, const std::vector<PlacedItem>& body, std::in
   loop.before.resize(loop.from + loop.fewer), loop.after.resize(loop.from + loop.fewer);
   for (std::int64_t i = -loop.fewer; i < n + loop.from; ++i) {
     std::vector<LoopEntry> entries;
+    entries.reserve(body.size());
     for (const PlacedItem& p : body) {
       const std::int64_t iteration = i + p.ahead;
       if (iteration < 0 || iteration >= n) continue;
