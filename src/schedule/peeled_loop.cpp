@@ -101,7 +101,7 @@ PeeledLoop peel(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
   // In the first iterations and in short loops fewer groups follow the one that is awaited: the least number is right for
   // all. From some number of iterations on, nothing changes.
   const std::int64_t shortest = std::max<std::int64_t>(1, loop.from + loop.fewer);
-  for (std::int64_t n = shortest; n <= 2 * (shortest + distance) + 1; ++n) follow(graph, body, n, loop);
+  for (std::int64_t n = shortest; n <= 2 * shortest + distance; ++n) follow(graph, body, n, loop);
   return loop;
 }
 
