@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "plan/agent_steps.hpp"
+#include "plan/loop_parts.hpp"
+#include "schedule/peeled_loop.hpp"
 #include "selection/select.hpp"
 #include "target/pipe.hpp"
 #include "verify/set_up.hpp"
@@ -26,9 +28,8 @@ int add_channel(kernel::Kernel& kernel, std::string name, const selection::Task&
 
 /// The channels of a producer and a consumer; -1: absent.
 struct AgentChannels {
-  int ring = -1, sums = -1;        // the loop's tiles; accumulators
-  int scores = -1, second = -1;    // of a chain: the first matmul's accumulators; the second matmul's tiles
-  int second_tile = -1;            // the node whose loads fill `second`
+  // By group of asynchronous products of the loop: its accumulators, and the ring of the tiles that it reads.
+  std::vector<int> accumulators = {}, rings = {};
   int cp_async = -1, stores = -1;  // copies by cp.async and TMA stores outside the loop
   int resident = -1;               // tiles that are loaded once
   int exchange = -1;               // split-K's exchange
@@ -41,6 +42,7 @@ struct AgentInputs {
   const selection::PhasedTasks& phases;
   LoopBarriers barriers;
   AgentChannels channels = {};
+  LoopParts loop = {};  // of a producer and a consumer
 };
 
 /// An agent, and the steps of phases of tasks.
@@ -48,9 +50,13 @@ class PhaseSteps : protected AgentSteps {
  public:
   /// `waits`: whether the agent waits for earlier kernels.
   PhaseSteps(const AgentInputs& from, std::string name, int warps, int registers = 0, bool waits = true)
-      : AgentSteps(from.kernel, from.tasks), phases_(from.phases), barriers_(from.barriers), channels_(from.channels) {
+      : AgentSteps(from.kernel, from.tasks),
+        phases_(from.phases),
+        barriers_(from.barriers),
+        channels_(from.channels),
+        parts_(from.loop) {
     agent_.name = std::move(name), agent_.warps = warps, agent_.registers = registers;
-    waited_ = !waits, barrier_ = channels_.ring < 0 ? 0 : 1, cp_async_ = channels_.cp_async;
+    waited_ = !waits, barrier_ = channels_.rings.empty() ? 0 : 1, cp_async_ = channels_.cp_async;
   }
 
  protected:
@@ -141,6 +147,7 @@ class PhaseSteps : protected AgentSteps {
   const selection::PhasedTasks& phases_;
   const LoopBarriers barriers_;
   const AgentChannels channels_;
+  const LoopParts& parts_;
 };
 
 /// The agent of a kernel that has no other.
@@ -153,13 +160,10 @@ class BlockAgent : PhaseSteps {
       add_channel(plan_, plan_.tensors[tasks_[t].tensor].name, tasks_[t], consumer, plan_.stages());
     if (plan_.program.loop > 1) {
       start_states();
-      start_copies();
+      const BlockLoop loop = block_loop(plan_, phases_, barriers_.copies_cross);
+      start_copies(static_cast<int>(loop.ahead));
       open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
-      copies_of_iteration();
-      for (const selection::Phase& phase : phases_.inside) {
-        if (&phase != phases_.inside.data()) barrier();
-        work(phase);
-      }
+      iteration(loop);
       close();
       if (barriers_.after) barrier();
     }
@@ -179,21 +183,15 @@ class BlockAgent : PhaseSteps {
     if (to > 1) close();
   }
 
-  /// Returns whether all of the loop's copies start before the loop, because each iteration has a stage of its own.
-  bool all_prefetched() const { return plan_.stages() == plan_.program.loop; }
-  /// Number of iterations by which an agent's copies for itself precede the work that reads them. The stage that is
-  /// read is not refilled.
-  int lag() const { return all_prefetched() ? plan_.stages() : plan_.stages() - 1; }
-
   /// Adds all between the start of the loop's states and the loop: the copies of tiles that are loaded once before the loop
-  /// and of the tiles of the first lag() iterations, and the work on the former. Copies of constant inputs start before the
+  /// and of the tiles of the first `ahead` iterations, and the work on the former. Copies of constant inputs start before the
   /// wait for earlier kernels if they are loaded once, or in the first half of these iterations; all others after it.
-  void start_copies() {
+  void start_copies(int ahead) {
     const bool once = !phases_.copied_once.empty(), streams = !phases_.copied_each.empty();
     std::vector<int> early, delayed;
     for (int t : phases_.copied_each) (tasks_[t].constant ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
-    const int first = constants_first ? tile::ceil_div(lag(), 2) : 0;  // iterations whose constants are loaded early
+    const int first = constants_first ? tile::ceil_div(ahead, 2) : 0;  // iterations whose constants are loaded early
     for (int t : phases_.copied_once)
       if (tasks_[t].constant) run(t);
     prologue(0, first, early, false);
@@ -202,31 +200,35 @@ class BlockAgent : PhaseSteps {
       if (!tasks_[t].constant) run(t);
     if (streams) {
       // A group of its own, so that it is waited for before the first iteration's copies.
-      if (!phases_.before.empty() || (lag() == 0 && once)) commit();
+      if (!phases_.before.empty() || (ahead == 0 && once)) commit();
       prologue(0, first, delayed);
-      prologue(first, lag(), phases_.copied_each);
+      prologue(first, ahead, phases_.copied_each);
     }
     if (once && !streams) commit(), arrive();
     // Meanwhile the groups of the loop's first iterations stay in flight.
-    if (!phases_.before.empty() && streams) arrive(lag());
+    if (!phases_.before.empty() && streams) arrive(ahead);
     for (const selection::Phase& phase : phases_.before) barrier(), work(phase);
     if (barriers_.before) barrier();
   }
 
-  /// Adds the copies (cp.async) of one iteration, lag() iterations before their tiles are read, and the wait for the tiles
-  /// of this iteration. The barrier after the wait also says that the stage that they overwrite has been read. After the
-  /// last iteration a guard skips the copies.
-  void copies_of_iteration() {
-    const bool streams = !phases_.copied_each.empty();
-    if (streams && lag() > 0) arrive(lag() - 1);
-    if (barriers_.top) barrier();
-    if (!streams) return;
-    if (!all_prefetched())
-      for (int t : phases_.copied_each) run(t, lag());
-    commit();
-    if (lag() > 0) return;
-    arrive();
-    if (barriers_.top) barrier();
+  /// Adds the body of the loop.
+  void iteration(const BlockLoop& loop) {
+    int place = 0;
+    const auto next_place = [&] {
+      if (std::ranges::count(loop.barriers, place++) > 0) barrier();
+    };
+    for (const schedule::LoopEntry& entry : loop.body) {
+      if (entry.placed.item == BlockLoop::work) {
+        for (const selection::Phase& phase : phases_.inside) next_place(), work(phase);
+        continue;
+      }
+      next_place();
+      for (const schedule::GroupWait& wait : entry.waits) arrive(wait.pending);
+      if (entry.placed.item == BlockLoop::wait) continue;
+      if (loop.ahead < plan_.program.loop)  // otherwise all copies have started before the loop
+        for (int t : phases_.copied_each) run(t, static_cast<int>(loop.ahead));
+      commit();
+    }
   }
 };
 
@@ -249,19 +251,19 @@ kernel::Loop output_tiles(const kernel::Kernel& kernel) {
   return {.kind = kernel::Loop::tiles, .trip_count = tiles_each(kernel), .each = kernel.iterations_per_block()};
 }
 
-/// Adds the channels of a producer and a consumer to the kernel. `product`: one of the matmuls on wgmma.
+/// Adds the channels of a producer and a consumer to the kernel: for each group of products a ring, and its accumulators.
 AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
-                           const selection::Task& product) {
+                           const LoopParts& loop) {
   const std::vector<int>& streamed = phases.copied_each;
+  const selection::Task& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
-  to.ring = add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages());
-  to.sums = add_channel(kernel, "accumulators", product, consumer);
-  const auto chained = std::ranges::find_if(tasks, [](const selection::Task& t) { return t.matmul.chained(); });
-  if (chained != tasks.end()) {
-    to.second_tile = kernel.program.nodes[chained->node].in[1];
-    to.scores = add_channel(kernel, "scores", product, consumer);
-    to.second = add_channel(kernel, "second ring", tasks[streamed.back()], producer, kernel.stages());
+  to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages()));
+  const int last = add_channel(kernel, "accumulators", product, consumer);  // of the last group, which sums up
+  for (int group = 1; group < loop.groups; ++group) {
+    to.accumulators.push_back(add_channel(kernel, "scores", product, consumer));
+    to.rings.push_back(add_channel(kernel, "second ring", tasks[streamed.back()], producer, kernel.stages()));
   }
+  to.accumulators.push_back(last);
   for (int i = 0; i < static_cast<int>(tasks.size()); ++i) {
     const selection::Task& t = tasks[i];
     const bool copies = kernel::is_global_load(t.kind);
@@ -288,21 +290,27 @@ class ProducerAgent : PhaseSteps {
     for (int t : phases_.copied_once)
       if (uses_tma(t)) run(t).is = kernel::Copy{.channel = channels_.resident};
     open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
-    int filled = -1;
-    for (int t : phases_.copied_each) {
-      const int into = tasks_[t].node == channels_.second_tile ? channels_.second : channels_.ring;
-      if (into != filled) acquire(filled = into);
-      run(t).is = kernel::Copy{.channel = into, .multicast = tasks_[t].part >= 0};
+    for (const schedule::PlacedItem& placed : schedule::body_of(parts_.graph, parts_.times, producer, first_item())) {
+      const LoopPart& part = parts_.parts[placed.item];
+      const int into = channels_.rings[part.ring];
+      acquire(into);
+      for (int t : part.tasks) run(t).is = kernel::Copy{.channel = into, .multicast = tasks_[t].part >= 0};
     }
     close();
     if (plan_.blocks > 0) close();
     return std::move(agent_);
   }
+
+ private:
+  /// Returns the first item of the producer's loop, whose iterations it counts.
+  int first_item() const {
+    const auto own = std::ranges::find(parts_.graph.items, producer, &schedule::LoopItem::role);
+    return static_cast<int>(own - parts_.graph.items.begin());
+  }
 };
 
-/// The agent that multiplies by wgmma what a producer loads. Its loop is a software pipeline of the asynchronous matmuls.
-/// Iterations are peeled: what of the first one starts early is before the loop, and what of the last one starts late
-/// after it. A guard would be a condition around wgmma, where ptxas adds fences of its own and serialises them.
+/// The agent that multiplies by wgmma what a producer loads. Its loop is a modulo schedule, and iterations are peeled: what of
+/// the first one starts early is before the loop, and what of the last one starts late after it. A guard would be a condition around wgmma, where ptxas adds fences of its own and serialises them.
 class ConsumerAgent : PhaseSteps {
  public:
   using PhaseSteps::PhaseSteps;
@@ -319,7 +327,7 @@ class ConsumerAgent : PhaseSteps {
       if (by_threads(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (channels_.resident >= 0) acquire(channels_.resident);
-    loop();
+    iterate();
     exchange();
     if (once) arrive(0, cp_async_);
     if (channels_.stores >= 0 && several_tiles(plan_))
@@ -332,98 +340,69 @@ class ConsumerAgent : PhaseSteps {
   }
 
  private:
-  /// The tasks of an iteration.
-  struct LoopTasks {
-    selection::Phase first, second;     // asynchronous matmuls; `second` are those that are chained
-    selection::Phase meanwhile, after;  // the work between them, before and after the end of `second`
-  };
-
-  /// Adds the loop.
-  void loop() {
-    LoopTasks of;
-    for (const selection::Phase& phase : phases_.inside)
-      for (int t : phase) {
-        const selection::Task& task = tasks_[t];
-        const bool starts = task.matmul.asynchronous(), second = task.matmul.chained();
-        const bool changes =  // what `second` uses
-            task.kind == kernel::WorkKind::to_operand || task.kind == kernel::WorkKind::rescale;
-        (second ? of.second : starts ? of.first : changes ? of.after : of.meanwhile).push_back(t);
-      }
-    for (int t : of.after)
-      if (tasks_[t].kind == kernel::WorkKind::to_operand) start(t);
-    of.second.empty() ? loop_of_sums(of) : loop_of_chain(of);
-  }
-
-  /// Adds a loop in which no work reads the sums. Asynchronous matmuls start one iteration early, since one set of
-  /// registers holds their results: iteration i issues the matmuls of iteration i + 1, and waits for those of iteration i.
-  void loop_of_sums(const LoopTasks& of) {
-    const int ring = channels_.ring, sums = channels_.sums;
-    issue(of.first, ring, 0, {.channel = sums, .peeled = true});
-    work(of.after, sums);
-    open({.trip_count = plan_.iterations_per_block() - 1, .bounded = kernel::has_loop_bounds(plan_)});
-    issue(of.first, ring, 1, {.channel = sums});
-    arrive(1, sums);  // the group that was started last runs on
-    if (goes_round(plan_)) release(ring);
-    work(of.meanwhile, sums);
-    work(of.after, sums);
-    close();
-    if (plan_.blocks > 0 && channels_.resident >= 0) release(channels_.resident);
-    arrive(0, sums);
-    if (emptied(plan_)) release(ring);  // else no agent waits for the last stage
-    work(of.meanwhile, sums);
-  }
-
-  /// Adds a loop of two chained matmuls (attention): iteration i issues the second matmul of iteration i - 1, which runs
-  /// while the elementwise work (softmax) of iteration i is done. The results of this work are written to the second
-  /// matmul's A registers only after that matmul has ended. The loop counts the iterations of the elementwise work, which
-  /// is evaluated at its iteration before and after the loop, too.
-  void loop_of_chain(const LoopTasks& of) {
-    const int scores = channels_.scores, sums = channels_.sums;
-    const auto start_first = [&] { issue(of.first, channels_.ring, 0, {.channel = scores}); };
-    const auto end_first = [&](int pending) {
-      arrive(pending, scores);
-      if (goes_round(plan_)) release(channels_.ring);
-      work(of.meanwhile, scores);
-    };
-    const auto start_second = [&] { issue(of.second, channels_.second, -1, {.channel = sums, .pipelined = true}); };
-    const auto end_second = [&] {
-      arrive(0, sums);
-      if (goes_round(plan_)) release(channels_.second);
-    };
+  /// Adds the loop, and the iterations before and after it in which not all of its items have work.
+  void iterate() {
     const std::int64_t n = plan_.iterations_per_block();
-    open({.trip_count = 1});
-    start_first();
-    end_first(0);
-    work(of.after, sums);
-    close();
+    for (const LoopPart& part : parts_.parts)
+      for (int t : part.tasks)
+        if (tasks_[t].kind == kernel::WorkKind::to_operand) start(t);
+    const schedule::PeeledLoop loop =
+        schedule::peel(parts_.graph, schedule::body_of(parts_.graph, parts_.times, consumer, parts_.counter));
+    for (std::size_t i = 0; i < loop.before.size(); ++i)
+      peeled(loop.before[i], static_cast<std::int64_t>(i) - loop.fewer, goes_round(plan_));
     const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
     for (const bool whole : {true, false}) {
       if (whole && !some_whole) continue;
-      const std::int64_t from = !whole && some_whole ? n : 1;
-      open({.trip_count = n, .from = from, .bounded = kernel::has_loop_bounds(plan_), .whole = whole});
-      start_first();
-      start_second();
-      end_first(1);  // the group that was started last runs on
-      end_second();
-      work(of.after, sums);
+      const std::int64_t end = n - loop.fewer, from = !whole && some_whole ? end : loop.from;
+      open({.trip_count = end, .from = from, .bounded = kernel::has_loop_bounds(plan_), .whole = whole});
+      entries(loop.body, goes_round(plan_));
       close();
     }
     if (plan_.blocks > 0 && channels_.resident >= 0) release(channels_.resident);
-    open({.trip_count = n + 1, .from = n});
-    start_second();
-    end_second();
-    close();
+    for (std::size_t i = 0; i < loop.after.size(); ++i)
+      peeled(loop.after[i], n - loop.fewer + static_cast<std::int64_t>(i), emptied(plan_));
   }
 
-  /// Adds the matmuls, which read stages of the channel `from`, as one group.
-  void issue(const std::vector<int>& products, int from, int lag, const kernel::Mma& mma) {
-    acquire(from);
-    for (int product : products) {
-      kernel::Step& s = run(product);
-      s.is = mma;
-      for (kernel::Access& a : s.reads) a.lag = lag;
+  /// Adds iteration `number`, which the loop does not run. What evaluates tiles of the iteration is in a loop of its own, so that it is
+  /// evaluated at its coordinates. Before iteration 0 there are products alone.
+  void peeled(const std::vector<schedule::LoopEntry>& of, std::int64_t number, bool releases) {
+    const bool works = std::ranges::any_of(
+        of, [&](const schedule::LoopEntry& e) { return !parts_.parts[e.placed.item].tasks.empty(); });
+    const bool counts = works && number >= 0;
+    if (counts) open({.trip_count = number + 1, .from = number});
+    entries(of, releases, counts ? std::nullopt : std::optional(number));
+    if (counts) close();
+  }
+
+  /// Adds the items of one iteration, in order, and the waits between them. `peeled`: the iteration, if there is no loop around the
+  /// steps. `releases`: whether the producer waits for the stages of the rings.
+  void entries(const std::vector<schedule::LoopEntry>& of, bool releases,
+               std::optional<std::int64_t> peeled = std::nullopt) {
+    for (const schedule::LoopEntry& entry : of) {
+      for (const schedule::GroupWait& wait : entry.waits)
+        arrive(wait.pending, channels_.accumulators[parts_.parts[wait.item].products]);
+      const LoopPart& part = parts_.parts[entry.placed.item];
+      if (parts_.graph.items[entry.placed.item].asynchronous())
+        issue(part, peeled ? *peeled + entry.placed.ahead : entry.placed.ahead, peeled.has_value(),
+              entry.placed.ahead < 0);
+      else if (part.tasks.empty() && releases)
+        release(channels_.rings[part.ring]);
+      else
+        work(part.tasks, part.products < 0 ? -1 : channels_.accumulators[part.products]);
     }
-    commit(mma.channel);
+  }
+
+  /// Adds a group of matmuls, which read stages of their ring. `lag`: of the iteration's tiles; `late`: whether they use what
+  /// the iteration before has left in registers.
+  void issue(const LoopPart& part, std::int64_t lag, bool peeled, bool late) {
+    const int sums = channels_.accumulators[part.products];
+    acquire(channels_.rings[part.ring]);
+    for (int product : part.tasks) {
+      kernel::Step& s = run(product);
+      s.is = kernel::Mma{.channel = sums, .peeled = peeled, .pipelined = late};
+      for (kernel::Access& a : s.reads) a.lag = static_cast<int>(lag);
+    }
+    commit(sums);
   }
 
   /// Adds split-K's exchange within a cluster: each block sends its partial sums to the blocks that store the result,
@@ -436,7 +415,7 @@ class ConsumerAgent : PhaseSteps {
       kernel::Step& s = run(t);
       s.global = kernel::Global::nothing;
       if (!sends) continue;
-      s.is = kernel::Compute{.channel = channels_.sums, .to_cluster = true};
+      s.is = kernel::Compute{.channel = channels_.accumulators.back(), .to_cluster = true};
       for (kernel::Access& a : s.writes) a.same_thread = false;
       release(channels_.exchange);
     }
@@ -458,7 +437,8 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
   const bool scarce = (kernel.threads + 32 * group) * most > target.registers_per_multiprocessor;
   const bool moves = sums > many && scarce;
   kernel.threads += 32 * (moves ? group : 1);
-  from.channels = add_channels(kernel, from.tasks, from.phases, *product);
+  from.loop = loop_parts(kernel, from.tasks, from.phases);
+  from.channels = add_channels(kernel, from.tasks, from.phases, from.loop);
   // The producer waits for earlier kernels if one of its TMA loads is not of a constant input. The consumer then needs no
   // wait of its own, unless it accesses global memory before it acquires a stage from the producer.
   const auto varies = [&](int t) { return !from.tasks[t].constant; };

@@ -7,7 +7,8 @@
 //   mbarriers. The consumer's warps are the first of the block, so that a consumer thread's threadIdx is its thread
 //   number in the plan's layouts.
 //
-// Loops are software pipelines: work that completes later starts in an earlier iteration than the one that waits for it.
+// Loops are software pipelines, which a modulo schedule of the loop's dependence graph decides (loop_parts.hpp): work that
+// completes later starts in an earlier iteration than the one that waits for it.
 //
 // Later passes and the emitter take the order of execution from the agents alone.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include "kernel/evaluation.hpp"
 #include "plan/barriers.hpp"
+#include "plan/loop_parts.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -197,18 +198,18 @@ LoopBarriers loop_barriers(const kernel::Kernel& kernel, const selection::Tasks&
   const auto in_advance = [&](int t) {
     return std::ranges::count(phases.copied_once, t) > 0 || std::ranges::count(copies, t) > 0;
   };
-  const bool copies_cross =
-      std::ranges::any_of(phases.inside, [&](const selection::Phase& phase) { return reads(phase, in_advance); });
   LoopBarriers barriers;
+  barriers.copies_cross =
+      std::ranges::any_of(phases.inside, [&](const selection::Phase& phase) { return reads(phase, in_advance); });
   if (fills_ring_by_tma(tasks, copies)) {  // the ring's mbarriers are enough until its memory is reused
     barriers.after = true;
     return barriers;
   }
-  barriers.top = phases.inside.size() > 1 || (copies_cross && !copies.empty());
-  barriers.before = !barriers.top && (copies_cross || !phases.before.empty());
+  const bool inside = !block_loop(kernel, phases, barriers.copies_cross).barriers.empty();
+  barriers.before = !inside && (barriers.copies_cross || !phases.before.empty());
   const auto crosses = [&](int from) {  // a barrier before or in the loop shows what lies before it
     const tile::Section section = kernel::section_of(tasks[from], sections);
-    return section == tile::Section::inside || (section == tile::Section::before && !barriers.top && !barriers.before);
+    return section == tile::Section::inside || (section == tile::Section::before && !inside && !barriers.before);
   };
   barriers.after = kernel.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses);
   return barriers;

@@ -46,11 +46,11 @@ selection::PhasedTasks pipeline(kernel::Kernel&, const selection::Tasks&, const 
 /// changes nothing, if there is no such ring or fewer than two stages would be left.
 bool shorten_ring(kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&, std::int64_t bytes);
 
-/// Where a kernel needs barriers besides those between the phases of a section.
+/// Where a kernel needs barriers around its loop. Those in it are block_loop()'s.
 struct LoopBarriers {
-  bool before = false;  // between the loads before the loop and the loop
-  bool top = false;     // at the start of each iteration
-  bool after = false;   // between the loop and the phases after it
+  bool before = false;        // between the loads before the loop and the loop
+  bool after = false;         // between the loop and the phases after it
+  bool copies_cross = false;  // threads read in the loop what others have copied
 };
 LoopBarriers loop_barriers(const kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&);
 

@@ -48,8 +48,7 @@ class OnWarpgroups {
 
   /// Returns the reason why the matmuls cannot use wgmma; an empty string if they can.
   std::string why_not() {
-    find_chain();
-    if (std::string why = scores_ < 0 ? find_sums() : ""; !why.empty()) return why;
+    if (std::string why = find_products(); !why.empty()) return why;
     // Limits of accumulators per thread, the rounded ones of a chain's first matmul included, of its 232 registers.
     // Everything else takes several tens.
     const std::int64_t max_sums = scores_ < 0 ? 192 : 200;
@@ -75,35 +74,23 @@ class OnWarpgroups {
   }
 
  private:
-  /// If the loop has exactly two matmuls, the second of which accumulates over the loop and has, as its A operand, a
-  /// rounded elementwise function of the first one's result, sets scores_ to the first one and products_ to both.
-  void find_chain() {
-    int scores = -1, sums = -1;
+  /// Sets products_ to the matmuls that accumulate over the loop. If there is one, and the loop has one other matmul from whose
+  /// result its A operand is computed, sets scores_ to that matmul and products_ to both. Returns the reason if there is
+  /// none, or if a loop of matmuls alone does other work as well.
+  std::string find_products() {
+    std::vector<int> carried, others;  // of the loop, if something reads them
+    bool rows = true;
     for (const auto& [node, m] : matmuls_) {
-      if (!sections_.inside(node) || p_.consumers(node).empty()) continue;
-      int& of = p_.nodes[node].carried ? sums : scores;
-      if (of >= 0 || !m.row) return;
-      of = node;
-    }
-    if (p_.loop < 2 || sums < 0 || scores < 0) return;
-    const int p = p_.nodes[sums].in[0];
-    if (p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 && made_of(scores, p_.nodes[p].in[0]))
-      scores_ = scores, products_ = {scores, sums};
-  }
-
-  /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
-  bool made_of(int scores, int x) const {
-    const tile::Node& n = p_.nodes[x];
-    if (x == scores) return true;
-    return n.kind == tile::NodeKind::map && n.shape == p_.nodes[scores].shape &&
-           std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
-  }
-
-  /// Sets products_ to the matmuls that accumulate over the loop. Returns the reason if there is none, or if the loop
-  /// does other work as well.
-  std::string find_sums() {
-    for (const auto& [node, m] : matmuls_)
       if (m.row && p_.nodes[node].carried) products_.push_back(node);
+      if (!sections_.inside(node) || p_.consumers(node).empty()) continue;
+      (p_.nodes[node].carried ? carried : others).push_back(node);
+      rows = rows && m.row;
+    }
+    if (p_.loop >= 2 && rows && carried.size() == 1 && others.size() == 1 &&
+        feeds_fragments(others.front(), carried.front())) {
+      scores_ = others.front(), products_ = {others.front(), carried.front()};
+      return "";
+    }
     if (products_.empty()) return "no product is summed over the loop";
     if (p_.loop < 2) return "the loop makes one trip";
     std::vector<int> used = products_;
@@ -112,6 +99,22 @@ class OnWarpgroups {
       if (std::ranges::find(used, i) == used.end())
         return fmt::format("the loop evaluates %{} next to the product{}", i, products_.size() > 1 ? "s" : "");
     return "";
+  }
+
+  /// Returns whether the A operand of matmul `product` is a rounded elementwise function of the result of `scores`, which nothing
+  /// else reads.
+  bool feeds_fragments(int scores, int product) const {
+    const int p = p_.nodes[product].in[0];
+    return p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 &&
+           made_of(scores, p_.nodes[p].in[0]);
+  }
+
+  /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
+  bool made_of(int scores, int x) const {
+    const tile::Node& n = p_.nodes[x];
+    if (x == scores) return true;
+    return n.kind == tile::NodeKind::map && n.shape == p_.nodes[scores].shape &&
+           std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
   }
 
   /// Sets the wgmma instruction and the warp layout of a matmul in `choices`. Returns the reason if it cannot use wgmma.

@@ -10,22 +10,21 @@
 #pragma once
 #include <optional>
 
-#include "plan/loop_graph.hpp"
+#include "schedule/loop_graph.hpp"
 
-namespace zellige::plan {
+namespace zellige::schedule {
 
 /// A schedule of a loop: item v of iteration i starts at start[v] + i * interval.
 struct LoopSchedule {
   std::int64_t interval = 1;
-  // By item, in cycles; nullopt: before the loop, because nothing keeps an item that starts early from it.
-  std::vector<std::optional<std::int64_t>> start;
+  std::vector<std::int64_t> start;  // by item, in cycles
 };
 
 /// Returns the start of each item in a schedule of this interval, the earliest with the fewest iterations in flight that
 /// was found. Returns nullopt if there is no schedule of the interval.
 std::optional<std::vector<std::int64_t>> start_times(const LoopGraph&, std::int64_t interval);
 
-/// Returns the schedule of least interval. Throws Error if the dependences of an iteration have a cycle, if an item's
+/// Returns the schedule of least interval. Throws Error if the dependences of an iteration have a cycle, if there are more than 16 items, if an item's
 /// number does not exist, or if cycles or a distance are out of range.
 LoopSchedule modulo_schedule(const LoopGraph&);
 
@@ -33,11 +32,11 @@ LoopSchedule modulo_schedule(const LoopGraph&);
 struct PlacedItem {
   int item = 0;
   std::int64_t ahead = 0;
-  bool before_loop = false;  // of all iterations: the body does not have it
   bool operator==(const PlacedItem&) const = default;
 };
 
-/// Returns the body of a role's loop, in order. The loop counts the iterations of item `counter`. Of what begins at the same
+/// Returns the body of a role's loop, in order, from the role's first item on that does not start early (at least one is
+/// needed). The loop counts the iterations of item `counter`. Of what begins at the same
 /// time, a role first starts what it does not carry out itself, then signals, and then goes on with its own work.
 std::vector<PlacedItem> body_of(const LoopGraph&, const LoopSchedule&, int role, int counter);
 
@@ -45,4 +44,4 @@ std::vector<PlacedItem> body_of(const LoopGraph&, const LoopSchedule&, int role,
 /// so that no wait for an empty stage delays the schedule.
 std::int64_t stages_of(const LoopGraph&, const LoopSchedule&, int writer, const std::vector<int>& readers);
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule

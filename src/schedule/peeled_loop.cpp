@@ -1,60 +1,56 @@
-#include "plan/peeled_loop.hpp"
+#include "schedule/peeled_loop.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
-namespace zellige::plan {
+namespace zellige::schedule {
 namespace {
 
-using Completion = Instruction::Completion;
-
 /// Follows the groups that a role has closed, and those that it knows to be complete, from one item to the next.
-class Groups {
+class OpenGroups {
  public:
-  Groups(const LoopGraph& graph, int role) : graph_(graph), role_(role) {}
+  OpenGroups(const LoopGraph& graph, int role) : graph_(graph), role_(role) {}
 
   /// Returns the waits before item `item` of iteration `iteration` begins.
   std::vector<GroupWait> before(int item, std::int64_t iteration) const {
-    std::map<Completion, int> last;  // by completion: the last group that must be complete
+    std::array<int, kinds> last{};  // by completion: the end of the groups that must be complete
     for (const LoopDependence& d : graph_.dependences) {
       const LoopItem& from = graph_.items[d.from];
       if (d.to != item || from.role != role_ || !from.in_groups() || iteration < d.distance) continue;
       // What one unit takes one after another needs no wait between.
       if (graph_.items[item].asynchronous() && from.unit >= 0 && from.unit == graph_.items[item].unit) continue;
-      const auto group = closed(from.by).find({d.from, iteration - d.distance});
-      if (group == closed(from.by).end()) continue;
-      if (group->second >= complete(from.by)) last[from.by] = std::max(last[from.by], group->second + 1);
+      const std::vector<Closed>& closed = closed_[kind(d.from)];
+      const auto group = std::ranges::find(closed, Closed{d.from, iteration - d.distance});
+      const auto end = static_cast<int>(group - closed.begin()) + 1;
+      if (group != closed.end() && end > complete_[kind(d.from)])
+        last[kind(d.from)] = std::max(last[kind(d.from)], end);
     }
     std::vector<GroupWait> waits;
-    for (const auto& [by, end] : last)
-      for (const auto& [of, number] : closed(by))
-        if (number == end - 1) waits.push_back({of.first, static_cast<int>(closed(by).size()) - end});
+    for (std::size_t k = 0; k < kinds; ++k)
+      if (last[k] > 0) waits.push_back({closed_[k][last[k] - 1].item, static_cast<int>(closed_[k].size()) - last[k]});
     return waits;
   }
   /// Carries out waits, and then starts the item.
   void run(int item, std::int64_t iteration, const std::vector<GroupWait>& waits) {
-    for (const GroupWait& w : waits) {
-      const Completion by = graph_.items[w.item].by;
-      complete_[by] = static_cast<int>(closed(by).size()) - w.pending;
-    }
-    std::map<std::pair<int, std::int64_t>, int>& of = closed_[graph_.items[item].by];
-    const int number = static_cast<int>(of.size());
-    if (graph_.items[item].in_groups()) of[{item, iteration}] = number;
+    for (const GroupWait& w : waits)
+      complete_[kind(w.item)] = static_cast<int>(closed_[kind(w.item)].size()) - w.pending;
+    if (graph_.items[item].in_groups()) closed_[kind(item)].push_back({item, iteration});
   }
 
  private:
-  const std::map<std::pair<int, std::int64_t>, int>& closed(Completion by) const {
-    static const std::map<std::pair<int, std::int64_t>, int> none;
-    const auto of = closed_.find(by);
-    return of == closed_.end() ? none : of->second;
-  }
-  int complete(Completion by) const { return complete_.contains(by) ? complete_.at(by) : 0; }
+  static constexpr std::size_t kinds = 5;  // of completions
+  /// A group: the item of the iteration that it has.
+  struct Closed {
+    int item = 0;
+    std::int64_t iteration = 0;
+    bool operator==(const Closed&) const = default;
+  };
+  std::size_t kind(int item) const { return static_cast<std::size_t>(graph_.items[item].by); }
 
   const LoopGraph& graph_;
   int role_;
-  std::map<Completion, std::map<std::pair<int, std::int64_t>, int>>
-      closed_;                          // (item, iteration) -> number of its group
-  std::map<Completion, int> complete_;  // so many groups are known to be complete
+  std::array<std::vector<Closed>, kinds> closed_;  // by completion, in order
+  std::array<int, kinds> complete_{};              // by completion: so many groups are known to be complete
 };
 
 /// Adds the waits of entries of another run of the same iteration: each with the least number of pending groups.
@@ -73,13 +69,14 @@ void merge(const LoopGraph& graph, std::vector<LoopEntry>& into, std::vector<Loo
 
 /// Follows a loop of n iterations, and adds what it waits for to the parts of `loop`.
 void follow(const LoopGraph& graph, const std::vector<PlacedItem>& body, std::int64_t n, PeeledLoop& loop) {
-  Groups groups(graph, graph.items[body.front().item].role);
+  OpenGroups groups(graph, graph.items[body.front().item].role);
   loop.before.resize(loop.from + loop.fewer), loop.after.resize(loop.from + loop.fewer);
   for (std::int64_t i = -loop.fewer; i < n + loop.from; ++i) {
     std::vector<LoopEntry> entries;
+    entries.reserve(body.size());
     for (const PlacedItem& p : body) {
       const std::int64_t iteration = i + p.ahead;
-      if (p.before_loop || iteration < 0 || iteration >= n) continue;
+      if (iteration < 0 || iteration >= n) continue;
       LoopEntry entry{p, groups.before(p.item, iteration)};
       groups.run(p.item, iteration, entry.waits);
       entries.push_back(std::move(entry));
@@ -98,14 +95,36 @@ PeeledLoop peel(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
   PeeledLoop loop;
   if (body.empty()) return loop;
   for (const PlacedItem& p : body)
-    if (!p.before_loop) loop.from = std::max(loop.from, -p.ahead), loop.fewer = std::max(loop.fewer, p.ahead);
+    loop.from = std::max(loop.from, -p.ahead), loop.fewer = std::max(loop.fewer, p.ahead);
   int distance = 0;
   for (const LoopDependence& d : graph.dependences) distance = std::max(distance, d.distance);
   // In the first iterations and in short loops fewer groups follow the one that is awaited: the least number is right for
   // all. From some number of iterations on, nothing changes.
   const std::int64_t shortest = std::max<std::int64_t>(1, loop.from + loop.fewer);
-  for (std::int64_t n = shortest; n <= 2 * (shortest + distance) + 1; ++n) follow(graph, body, n, loop);
+  for (std::int64_t n = shortest; n <= 2 * shortest + distance; ++n) follow(graph, body, n, loop);
   return loop;
+}
+
+std::vector<LoopEntry> every_iteration(const LoopGraph& graph, const std::vector<PlacedItem>& body) {
+  std::vector<LoopEntry> result;
+  for (int to = 0; to < static_cast<int>(body.size()); ++to) {
+    result.push_back({body[to]});
+    for (const LoopDependence& d : graph.dependences) {
+      const LoopItem& item = graph.items[d.from];
+      const int from = static_cast<int>(std::ranges::find(body, d.from, &PlacedItem::item) - body.begin());
+      if (d.to != body[to].item || from == static_cast<int>(body.size()) || !item.in_groups()) continue;
+      if (graph.items[d.to].asynchronous() && item.unit >= 0 && item.unit == graph.items[d.to].unit) continue;
+      // So many iterations of the body lie between the two. In each of them every item closes a group.
+      const std::int64_t apart = body[from].ahead - body[to].ahead + d.distance;
+      std::int64_t pending = 0;
+      for (int p = 0; p < static_cast<int>(body.size()); ++p)
+        if (graph.items[body[p].item].by == item.by) pending += apart + (p < to ? 1 : 0) - (p <= from ? 1 : 0);
+      std::vector<LoopEntry> one{{body[to], {{d.from, static_cast<int>(pending)}}}}, so_far{result.back()};
+      merge(graph, so_far, std::move(one));
+      result.back() = so_far.front();
+    }
+  }
+  return result;
 }
 
 std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>& crossings) {
@@ -133,4 +152,4 @@ std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>& 
   return best;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule

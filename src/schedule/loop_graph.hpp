@@ -15,7 +15,7 @@
 #include <vector>
 #include <zellige/atom/instruction.hpp>
 
-namespace zellige::plan {
+namespace zellige::schedule {
 
 /// One piece of an iteration's work: what a warp role carries out, or what it starts.
 struct LoopItem {
@@ -48,4 +48,4 @@ struct LoopGraph {
   std::vector<LoopDependence> dependences;
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule

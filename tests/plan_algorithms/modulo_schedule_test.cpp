@@ -1,5 +1,5 @@
 // Loops as dependence graphs: schedules keep every dependence, have the least interval, and wait where they must.
-#include "plan/modulo_schedule.hpp"
+#include "schedule/modulo_schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "graph/error.hpp"
-#include "plan/peeled_loop.hpp"
+#include "schedule/peeled_loop.hpp"
 
-namespace zellige::plan {
+namespace zellige::schedule {
 namespace {
 
 using Completion = Instruction::Completion;
@@ -89,19 +89,13 @@ bool exists(const LoopGraph& g, std::int64_t interval) {
   return from(0);
 }
 
-std::vector<std::int64_t> starts(const LoopSchedule& s) {
-  std::vector<std::int64_t> result;
-  for (const auto& start : s.start) result.push_back(*start);
-  return result;
-}
-
 TEST(ModuloSchedule, OfRandomLoopsIsAScheduleOfTheLeastInterval) {
   std::mt19937 random(63);
   int compared = 0;
   for (int round = 0; round < 400; ++round) {
     LoopGraph g = random_loop(random);
     const LoopSchedule s = modulo_schedule(g);
-    ASSERT_TRUE(is_schedule(g, starts(s), s.interval)) << round;
+    ASSERT_TRUE(is_schedule(g, s.start, s.interval)) << round;
     if (g.items.size() > 4 || s.interval < 2) continue;
     EXPECT_FALSE(exists(g, s.interval - 1)) << round << ": interval " << s.interval;
     ++compared;
@@ -173,6 +167,35 @@ TEST(PeeledLoop, OfRandomLoopsKeepsEachDependenceAndHasNoNeedlessWait) {
   }
 }
 
+TEST(EveryIteration, OfRandomLoopsWaitsForWhatEachItemDependsOn) {
+  std::mt19937 random(17);
+  int exact = 0;
+  for (int round = 0; round < 300; ++round) {
+    const LoopGraph g = random_loop(random);
+    const LoopSchedule s = modulo_schedule(g);
+    const std::vector<PlacedItem> body = body_of(g, s, g.items[0].role, 0);
+    std::map<std::pair<int, std::int64_t>, int> closed;  // by item and iteration: the number of its group, of its kind
+    std::map<Completion, int> count;
+    for (std::int64_t i = -20; i < 20; ++i)
+      for (const LoopEntry& e : every_iteration(g, body)) {
+        for (const LoopDependence& d : g.dependences) {
+          const LoopItem& from = g.items[d.from];
+          const auto group = closed.find({d.from, i + e.placed.ahead - d.distance});
+          if (i < 0 || d.to != e.placed.item || from.role != g.items[0].role || !from.in_groups()) continue;
+          if (g.items[d.to].asynchronous() && from.unit == g.items[d.to].unit) continue;
+          ASSERT_NE(group, closed.end());
+          const auto wait =
+              std::ranges::find_if(e.waits, [&](const GroupWait& w) { return g.items[w.item].by == from.by; });
+          ASSERT_NE(wait, e.waits.end());
+          EXPECT_LE(wait->pending, count[from.by] - group->second - 1) << round;
+          if (wait->item == d.from) exact += wait->pending == count[from.by] - group->second - 1;
+        }
+        closed[{e.placed.item, i + e.placed.ahead}] = count[g.items[e.placed.item].by]++;
+      }
+  }
+  EXPECT_GT(exact, 1000);
+}
+
 TEST(PeeledLoop, OfAttentionStartsTheSecondProductWithTheNextScores) {
   for (const std::int64_t product : {100, 900}) {  // shorter and longer than the softmax
     const LoopGraph g = attention(300, 500, 200, product);
@@ -218,7 +241,7 @@ TEST(StagesOf, ABufferIsTheLeastNumberThatDelaysNothing) {
     EXPECT_EQ(modulo_schedule(g).interval, s.interval);
     if (stages == 1) continue;
     g.dependences.back().distance = stages - 1;
-    EXPECT_FALSE(start_times(g, s.interval) && *start_times(g, s.interval) == starts(s)) << stages;
+    EXPECT_FALSE(start_times(g, s.interval) && *start_times(g, s.interval) == s.start) << stages;
   }
 }
 
@@ -231,7 +254,7 @@ TEST(ModuloSchedule, ACopyStartsAsEarlyAsItsStagesAllow) {
     g.dependences = {{0, 1}, {1, 2}, {2, 1, 1}, {1, 0, stages - 1}};
     const std::vector<PlacedItem> body = body_of(g, modulo_schedule(g), 0, 2);
     EXPECT_EQ(body, (std::vector<PlacedItem>{{1, 0}, {0, stages - 1}, {2, 0}}));
-    EXPECT_EQ(peel(g, body).body[0].waits, (std::vector<GroupWait>{{0, stages - 2}}));
+    EXPECT_EQ(every_iteration(g, body)[0].waits, (std::vector<GroupWait>{{0, stages - 2}}));
   }
 }
 
@@ -281,4 +304,4 @@ TEST(ModuloSchedule, ACycleWithinAnIterationIsRefused) {
 }
 
 }  // namespace
-}  // namespace zellige::plan
+}  // namespace zellige::schedule

@@ -6,9 +6,9 @@
 //   loop.before      // iteration 0: scores(0), wait with none pending, softmax(0)
 //   barriers_between(4, {{0, 2}, {3, 1}})   // {1}: one barrier, before the second of four items, separates both pairs
 #pragma once
-#include "plan/modulo_schedule.hpp"
+#include "schedule/modulo_schedule.hpp"
 
-namespace zellige::plan {
+namespace zellige::schedule {
 
 /// A wait until item `item`, or all that a role started before it and that completes in the same way, is complete.
 struct GroupWait {
@@ -31,9 +31,12 @@ struct PeeledLoop {
   std::int64_t from = 0, fewer = 0;
 };
 
-/// Returns the loop of a role whose body is `body`. Its items that complete in groups have a group each. Items before the
-/// loop are none of it. Requires n > from + fewer of the result where the loop runs; otherwise the body runs for no iteration.
+/// Returns the loop of a role whose body is `body`. Its items that complete in groups have a group each. Requires n > from + fewer of the result where the loop runs; otherwise the body runs for no iteration.
 PeeledLoop peel(const LoopGraph&, const std::vector<PlacedItem>& body);
+
+/// Returns the body with its waits for a loop in which each iteration closes the groups of all of its items, also of those whose
+/// iteration does not exist: then the same number of groups is pending in all of them. A guard skips the items, but not the group.
+std::vector<LoopEntry> every_iteration(const LoopGraph&, const std::vector<PlacedItem>& body);
 
 /// An item, by place in a loop's body, and one after it of which other threads depend on it: the next occurrence of `to`
 /// follows the occurrence of `from`, in the same iteration if it has a higher place, otherwise in the next one.
@@ -44,4 +47,4 @@ struct ThreadCrossing {
 /// Returns the places before which the fewest barriers in a loop's body are that separate all these pairs, in order.
 std::vector<int> barriers_between(int items, const std::vector<ThreadCrossing>&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule

@@ -1,15 +1,17 @@
-#include "plan/modulo_schedule.hpp"
+#include "schedule/modulo_schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::schedule {
 namespace {
 
 using Cycles = std::int64_t;
+constexpr int max_items = 16;
 constexpr Cycles none = std::numeric_limits<Cycles>::min() / 4;  // no lower bound
 
 /// Returns the quotient, rounded down.
@@ -29,7 +31,8 @@ bool exclude(const LoopItem& a, const LoopItem& b) {
 class StartBounds {
  public:
   StartBounds(const LoopGraph& graph, Cycles interval)
-      : graph_(graph), interval_(interval), n_(static_cast<int>(graph.items.size())), least_(n_ * n_, none) {
+      : graph_(graph), interval_(interval), n_(static_cast<int>(graph.items.size())) {
+    least_.fill(none);
     for (int v = 0; v < n_; ++v) {
       at(v, v) = 0;
       const LoopItem& item = graph.items[v];
@@ -50,14 +53,16 @@ class StartBounds {
       const bool low = at(u, v) > none, high = at(v, u) > none;
       Cycles from = low ? floor_div(at(u, v) + cv - 1, interval_) : -1;
       Cycles to = high ? floor_div(-at(v, u) - cu, interval_) : from + n_;
-      if (!low && high) from = to - n_;
       if (!low && !high) from = to = 0;  // neither depends on the other: intervals between them change nothing
-      for (Cycles turns = from; turns <= to; ++turns) {
+      const bool down = !low && high;    // the fewest intervals first
+      if (down) from = to - n_;
+      for (Cycles i = 0; i <= to - from; ++i) {
+        const Cycles turns = down ? to - i : from + i;
         StartBounds tried = *this;
         tried.bound(u, v, cu + turns * interval_);
         tried.bound(v, u, cv - (turns + 1) * interval_);
         if (!tried.decide(pair + 1)) continue;
-        least_ = std::move(tried.least_);
+        least_ = tried.least_;
         return true;
       }
       return false;
@@ -92,13 +97,14 @@ class StartBounds {
   const LoopGraph& graph_;
   Cycles interval_;
   int n_;
-  std::vector<Cycles> least_;
+  std::array<Cycles, max_items * max_items> least_;
   bool feasible_ = true;
 };
 
 /// Throws Error if the graph is no graph of a loop.
 void check(const LoopGraph& graph) {
   const int n = static_cast<int>(graph.items.size());
+  if (n > max_items) fail("loop: {} items; at most {} are scheduled", n, max_items);
   for (const LoopItem& item : graph.items)
     if (const int least = item.asynchronous() ? 1 : 0; item.cycles < least || item.latency < 0)
       fail("loop: item '{}' takes {} cycles and {} of latency; at least {} and 0 are needed", item.name, item.cycles,
@@ -131,32 +137,29 @@ LoopSchedule modulo_schedule(const LoopGraph& graph) {
     else
       low = middle + 1;
   }
-  LoopSchedule schedule{high, {}};
-  schedule.start.assign(best->begin(), best->end());
+  LoopSchedule schedule{high, std::move(*best)};
   for (std::size_t v = 0; v < graph.items.size(); ++v) {
-    if (!graph.items[v].early) continue;
-    std::optional<Cycles>& start = schedule.start[v];
-    start.reset();
+    Cycles start = none;
     for (const LoopDependence& d : graph.dependences)
-      if (d.to == static_cast<int>(v) && schedule.start[d.from])
-        start = std::max(start.value_or(none),
-                         *schedule.start[d.from] + delay(graph.items[d.from]) - d.distance * schedule.interval);
+      if (d.to == static_cast<int>(v))
+        start = std::max(start, schedule.start[d.from] + delay(graph.items[d.from]) - d.distance * high);
+    if (graph.items[v].early && start > none) schedule.start[v] = start;
   }
   return schedule;
 }
 
 std::vector<PlacedItem> body_of(const LoopGraph& graph, const LoopSchedule& schedule, int role, int counter) {
-  const auto iteration = [&](int v) { return floor_div(*schedule.start[v], schedule.interval); };
+  Cycles origin = std::numeric_limits<Cycles>::max();
+  for (std::size_t v = 0; v < graph.items.size(); ++v)
+    if (graph.items[v].role == role && !graph.items[v].early) origin = std::min(origin, schedule.start[v]);
+  const auto iteration = [&](int v) { return floor_div(schedule.start[v] - origin, schedule.interval); };
   std::vector<PlacedItem> body;
-  for (int v = 0; v < static_cast<int>(graph.items.size()); ++v) {
-    if (graph.items[v].role != role) continue;
-    const bool starts = schedule.start[v].has_value();
-    body.push_back({v, starts ? iteration(counter) - iteration(v) : 0, !starts});
-  }
+  for (int v = 0; v < static_cast<int>(graph.items.size()); ++v)
+    if (graph.items[v].role == role) body.push_back({v, iteration(counter) - iteration(v)});
   const auto place = [&](const PlacedItem& p) {
-    const Cycles start = p.before_loop ? 0 : *schedule.start[p.item];
-    return std::tuple(start - floor_div(start, schedule.interval) * schedule.interval,
-                      !graph.items[p.item].asynchronous(), graph.items[p.item].cycles > 0, p.item);
+    const Cycles start = schedule.start[p.item] - origin;
+    return std::tuple(start - iteration(p.item) * schedule.interval, !graph.items[p.item].asynchronous(),
+                      graph.items[p.item].cycles > 0, p.item);
   };
   std::ranges::sort(body, {}, place);
   return body;
@@ -164,9 +167,9 @@ std::vector<PlacedItem> body_of(const LoopGraph& graph, const LoopSchedule& sche
 
 std::int64_t stages_of(const LoopGraph& graph, const LoopSchedule& schedule, int writer,
                        const std::vector<int>& readers) {
-  Cycles end = *schedule.start[writer] + 1;
-  for (int r : readers) end = std::max(end, *schedule.start[r] + delay(graph.items[r]));
-  return -floor_div(*schedule.start[writer] - end, schedule.interval);
+  Cycles end = schedule.start[writer] + 1;
+  for (int r : readers) end = std::max(end, schedule.start[r] + delay(graph.items[r]));
+  return -floor_div(schedule.start[writer] - end, schedule.interval);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::schedule
