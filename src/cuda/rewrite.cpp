@@ -23,13 +23,29 @@ bool is_launch(const SourceEdits& s, std::size_t i) {
   return i > 0 && s.three(i, "<") && !s.tokens[i - 1].is("<") && !(s.has(i + 3) && s.tokens[i + 3].is("<"));
 }
 
+// Returns whether token i is a name of the program's own that is spelled like a variable of kernels: `dim3 gridDim(4);`,
+// `config.gridDim`.
+bool is_own_dimension(const SourceEdits& s, std::size_t i) {
+  const SourceToken& t = s.tokens[i];
+  if (!t.is("gridDim") && !t.is("blockDim")) return false;
+  if (i == 0) return false;
+  const SourceToken& before = s.tokens[i - 1];
+  if (before.is(".") || before.is("dim3") || (before.is(">") && i > 1 && s.tokens[i - 2].is("-"))) return true;
+  return s.scopes.in_function(i) && !s.scopes.in_kernel(i);
+}
+
 }  // namespace
 
-Rewritten rewrite(std::string_view source, const std::string& file) {
+Rewritten rewrite(std::string_view source, const std::string& file, bool is_header) {
   SourceEdits s(source, file);
   Rewritten result;
+  int conditions = 0;  // #if around the token
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     const SourceToken& t = s.tokens[i];
+    if (t.directive && t.is("#") && s.has(i + 1)) {
+      if (s.tokens[i + 1].text.starts_with("if")) ++conditions;
+      if (s.tokens[i + 1].is("endif")) --conditions;
+    }
     if (t.directive && t.is("#") && s.has(i + 2) && s.tokens[i + 1].is("include"))
       add_include(s, i + 2, result.includes);
     if (is_launch(s, i)) rewrite_launch(s, i);
@@ -37,8 +53,10 @@ Rewritten rewrite(std::string_view source, const std::string& file) {
     if (t.is("__shared__") && !t.directive) rewrite_shared(s, i);
     if ((t.is("__device__") || t.is("__constant__") || t.is("__managed__")) && !t.directive)
       rewrite_device_variable(s, i);
+    if (is_own_dimension(s, i)) s.replace(t.at, t.end(), "zellige_" + std::string(t.text));
     if (t.is("__noinline__")) s.replace(t.at, t.end(), "__attribute__((noinline))");
-    if (t.is("asm") || t.is("__asm__")) rewrite_ptx(s, i);
+    if (t.is("__cluster_dims__") && !t.directive) rewrite_cluster_dims(s, i);
+    if (t.is("asm") || t.is("__asm__")) rewrite_ptx(s, i, is_header || conditions > 0);
     if (s.has(i + 1) && s.tokens[i + 1].is("(")) rewrite_call(s, i);
   }
   result.text = s.apply(result.includes);

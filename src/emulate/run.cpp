@@ -176,6 +176,24 @@ std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& sourc
 
 }  // namespace
 
+namespace {
+
+// Runs clusters until none is left; returns whether all of them ended.
+bool run_blocks(Cluster& cluster, std::atomic<std::uint64_t>& next, std::uint64_t blocks,
+                void (*progress)(std::uint64_t, std::uint64_t)) {
+  bool complete = true;
+  for (std::uint64_t b; !interrupted && (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+    complete &= cluster.run(b);
+    if (progress) progress(std::min(next.load(std::memory_order_relaxed), blocks), blocks);
+  }
+  return complete && !interrupted;
+}
+
+}  // namespace
+
+void interrupt() { interrupted = true; }
+bool is_interrupted() { return interrupted; }
+
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   check(config);
   LaunchMemory memory(config);
@@ -202,12 +220,13 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::vector<RawFinding> raw;
   AccessCosts costs;
   std::exception_ptr error;
+  const std::thread::id caller = std::this_thread::get_id();
   auto work = [&] {
     try {
       std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
-      bool complete = true;
-      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) complete &= block->run(b);
+      const bool reports = config.progress && std::this_thread::get_id() == caller;
+      const bool complete = run_blocks(*block, next, blocks, reports ? config.progress : nullptr);
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;

@@ -17,7 +17,8 @@
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
-#define __CUDA_ARCH__ 800
+#define __CUDA_ARCH__ 900
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 
@@ -26,5 +27,6 @@
 #include "zellige/cuda/launch.hpp"
 #include "zellige/cuda/math.hpp"
 #include "zellige/cuda/pipeline.hpp"
+#include "zellige/cuda/ptx.hpp"
 #include "zellige/cuda/runtime.hpp"
 #include "zellige/cuda/types.hpp"
