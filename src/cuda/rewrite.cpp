@@ -31,7 +31,10 @@ bool is_own_dimension(const SourceEdits& s, std::size_t i) {
   if (i == 0) return false;
   const SourceToken& before = s.tokens[i - 1];
   if (before.is(".") || before.is("dim3") || (before.is(">") && i > 1 && s.tokens[i - 2].is("-"))) return true;
-  return s.scopes.in_function(i) && !s.scopes.in_kernel(i);
+  if (!s.scopes.in_function(i) || s.scopes.in_kernel(i)) return false;
+  for (std::size_t k = 1; k < i; ++k)
+    if (s.tokens[k].is(t.text) && s.tokens[k - 1].is("dim3")) return true;
+  return false;
 }
 
 }  // namespace
@@ -54,6 +57,8 @@ Rewritten rewrite(std::string_view source, const std::string& file, bool is_head
     if ((t.is("__device__") || t.is("__constant__") || t.is("__managed__")) && !t.directive)
       rewrite_device_variable(s, i);
     if (is_own_dimension(s, i)) s.replace(t.at, t.end(), "zellige_" + std::string(t.text));
+    // The translated file lies elsewhere: what follows on the include path has been looked up already.
+    if (t.is("__has_include_next")) s.replace(t.at, t.end(), "0 && __has_include");
     if (t.is("__noinline__")) s.replace(t.at, t.end(), "__attribute__((noinline))");
     if (t.is("__cluster_dims__") && !t.directive) rewrite_cluster_dims(s, i);
     if (t.is("asm") || t.is("__asm__")) rewrite_ptx(s, i, is_header || conditions > 0);

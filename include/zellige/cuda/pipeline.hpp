@@ -35,6 +35,10 @@ ZELLIGE_DEVICE void copy_by_group(void* to, const void* from, std::size_t bytes,
 }  // namespace zellige::cuda
 
 ZELLIGE_DEVICE std::size_t __cvta_generic_to_shared(const void* p) { return ::zellige::cuda::shared_address(p); }
+ZELLIGE_DEVICE std::size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<std::size_t>(p); }
+ZELLIGE_DEVICE void* __cvta_shared_to_generic(std::size_t address) {
+  return ::zellige::cuda::host->shared_pointer(static_cast<unsigned>(address));
+}
 ZELLIGE_DEVICE void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t zeros = 0) {
   ::zellige::cuda::host->cp_async(to, from, static_cast<unsigned>(bytes), static_cast<unsigned>(bytes - zeros));
 }

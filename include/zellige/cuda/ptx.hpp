@@ -41,3 +41,13 @@ ZELLIGE_DEVICE void ptx(const char* statement, std::initializer_list<PtxOperand>
 }
 
 }  // namespace zellige::cuda
+
+/// The sum of c and of four products of bytes.
+ZELLIGE_DEVICE int __dp4a(int a, int b, int c) {
+  for (int k = 0; k < 32; k += 8) c += static_cast<signed char>(a >> k) * static_cast<signed char>(b >> k);
+  return c;
+}
+ZELLIGE_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  for (int k = 0; k < 32; k += 8) c += (a >> k & 255) * (b >> k & 255);
+  return c;
+}
