@@ -49,8 +49,15 @@ Rewritten rewrite(std::string_view source, const std::string& file, bool is_head
       if (s.tokens[i + 1].text.starts_with("if")) ++conditions;
       if (s.tokens[i + 1].is("endif")) --conditions;
     }
-    if (t.directive && t.is("#") && s.has(i + 2) && s.tokens[i + 1].is("include"))
+    if (t.directive && t.is("#") && s.has(i + 2) && s.tokens[i + 1].text.starts_with("include")) {
+      const SourceToken& word = s.tokens[i + 1];
+      const std::size_t before = result.includes.size();
       add_include(s, i + 2, result.includes);
+      if (word.is("include_next") && result.includes.size() > before) {
+        result.includes.back().next = true;
+        s.replace(word.at, word.end(), "include");
+      }
+    }
     if (is_launch(s, i)) rewrite_launch(s, i);
     if (t.kind != SourceToken::Kind::word) continue;
     if (t.is("__shared__") && !t.directive) rewrite_shared(s, i);

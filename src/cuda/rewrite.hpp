@@ -15,6 +15,7 @@ struct SourceInclude {
   bool quoted = false;
   int line = 0;
   std::size_t at = 0, end = 0;  // of the name with its quotes, in the rewritten source
+  bool next = false;            // #include_next: the search begins after the folder of this file
 };
 
 /// A source as C++.

@@ -57,8 +57,8 @@ class Translation {
  public:
   explicit Translation(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
-  /// Translates a file and its headers; returns the name of the file to write.
-  std::string add(const fs::path& file) {
+  /// Translates a file and its headers; returns the name of the file to write. folder: where #include_next looks first.
+  std::string add(const fs::path& file, std::size_t folder = 0) {
     const fs::path key = fs::weakly_canonical(file);
     const auto known = names_.find(key);
     if (known != names_.end()) return known->second;
@@ -75,8 +75,8 @@ class Translation {
       else if (const auto r = std::ranges::find(replaced_headers, i.name, &ReplacedHeader::name);
                r != std::end(replaced_headers))
         changed.emplace_back(i, std::string("<zellige/cuda/") + r->by + ".hpp>");
-      else if (const auto found = find(i, file.parent_path()))
-        changed.emplace_back(i, "\"" + add(*found) + "\"");
+      else if (const auto found = find(i, file.parent_path(), i.next ? folder : 0))
+        changed.emplace_back(i, "\"" + add(found->file, found->next) + "\"");
     }
     for (const auto& [i, text] : changed) r.text.replace(i.at, i.end - i.at, text);
     files[index].text = "#line 1 \"" + file.string() + "\"\n" + r.text;
@@ -86,13 +86,18 @@ class Translation {
   std::vector<TranslatedFile> files;
 
  private:
-  std::optional<fs::path> find(const SourceInclude& i, const fs::path& beside) const {
-    // Of Zellige's own headers only these have inline PTX; the prelude has included some of the others already.
-    if (i.name.starts_with("zellige/") && !i.name.starts_with("zellige/atom") && !i.name.starts_with("zellige/block"))
-      return std::nullopt;
-    if (i.quoted && fs::is_regular_file(beside / i.name)) return beside / i.name;
-    for (const std::string& folder : folders_)
-      if (fs::is_regular_file(fs::path(folder) / i.name)) return fs::path(folder) / i.name;
+  /// A header, and the folder after the one in which it was found.
+  struct Found {
+    fs::path file;
+    std::size_t next = 0;
+  };
+  std::optional<Found> find(const SourceInclude& i, const fs::path& beside, std::size_t from) const {
+    // The prelude has included some of these already, and they have no inline PTX.
+    for (const char* own : {"zellige/emulate/", "zellige/cuda/", "zellige/layout"})
+      if (i.name.starts_with(own)) return std::nullopt;
+    if (i.quoted && fs::is_regular_file(beside / i.name)) return Found{beside / i.name};
+    for (std::size_t k = from; k < folders_.size(); ++k)
+      if (fs::is_regular_file(fs::path(folders_[k]) / i.name)) return Found{fs::path(folders_[k]) / i.name, k + 1};
     return std::nullopt;
   }
 

@@ -109,6 +109,11 @@ cudaError_t launch_ex_array(const char* name, const cudaLaunchConfig_t* config, 
   (std::index_sequence_for<Parameters...>());
 }
 
+/// A kernel whose parameters' types are not known: its arguments cannot be read.
+inline cudaError_t launch_ex_array(const char*, const cudaLaunchConfig_t*, const void*, void**) {
+  return done(cudaErrorNotSupported);
+}
+
 /// A `__shared__` variable of type T, of which each block has one. Tag: a type of the declaration's own.
 template <class Tag>
 struct SharedSlot {

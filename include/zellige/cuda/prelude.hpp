@@ -21,6 +21,10 @@
 #define __CUDA_ARCH_FEAT_SM90_ALL 1
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
+#define ZELLIGE_CUDA_EMULATED 1
+#if !defined(__clang__)
+#define __builtin_assume(condition) static_cast<void>(0)
+#endif
 
 #include "zellige/cuda/cooperative_groups.hpp"
 #include "zellige/cuda/intrinsics.hpp"
