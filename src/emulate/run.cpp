@@ -225,11 +225,10 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
     try {
       std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
-      const bool reports = config.progress && std::this_thread::get_id() == caller;
-      const bool complete = run_blocks(*block, next, blocks, reports ? config.progress : nullptr);
+      const auto progress = std::this_thread::get_id() == caller ? config.progress : nullptr;
+      const bool complete = run_blocks(*block, next, blocks, progress);
       std::lock_guard lock(mutex);
-      report.counters += block->counters;
-      report.complete &= complete;
+      report.counters += block->counters, report.complete &= complete;
       for (const auto& [place, cost] : block->costs) {
         AccessCost& sum = costs[place];
         sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;
