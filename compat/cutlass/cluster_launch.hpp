@@ -20,7 +20,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
-#include <memory>  // addressof
+#include <memory>                   // addressof
 
 namespace cutlass {
 
@@ -113,9 +113,16 @@ struct ClusterLaunchParams {
 /// Launches a kernel with clusters. The arguments must have exactly the types of the kernel's parameters.
 template <class... Args>
 Status launch_kernel_on_cluster(ClusterLaunchParams const& params, void const* kernel, Args&&... args) {
+#if defined(ZELLIGE_CUDA_EMULATED)  // `zellige emulate` calls the kernel as a function
+  auto const typed = reinterpret_cast<void (*)(std::decay_t<Args>...)>(const_cast<void*>(kernel));
+  ClusterLauncher::LaunchConfig c = ClusterLauncher::make_cluster_launch_config(
+      params.grid_dims, params.cluster_dims, params.block_dims, size_t(params.smem_size_in_bytes), params.cuda_stream);
+  return cudaLaunchKernelEx(&c.launch_config, typed, args...) == cudaSuccess ? Status::kSuccess : Status::kInvalid;
+#else
   void* pointers[sizeof...(Args) + 1] = {const_cast<void*>(static_cast<void const*>(std::addressof(args)))..., nullptr};
   return ClusterLauncher::launch(params.grid_dims, params.cluster_dims, params.block_dims,
                                  size_t(params.smem_size_in_bytes), params.cuda_stream, kernel, pointers);
+#endif
 }
 
 }  // namespace cutlass

@@ -15,7 +15,7 @@ namespace {
 struct EmulateArguments {
   std::string file, sarif, standard = "c++20";
   std::vector<std::string> folders, macros, words;
-  unsigned schedule = 0, jobs = 1;
+  unsigned schedule = 0, jobs = 0;
   double seconds = 60;
   bool json = false, counts = false, force = false;
 };
@@ -33,9 +33,13 @@ int finish(const EmulateArguments& a, int status, std::FILE* out) {
     std::fflush(out);
   } else {
     if (a.counts) say(stderr, "{}", report.costs());
-    if (status != 0) say(stderr, "the program ended with status {}\n", status);
+    if (status == cuda::interrupted_status)
+      say(stderr, "interrupted; found so far:\n");
+    else if (status != 0)
+      say(stderr, "the program ended with status {}\n", status);
     say(stderr, "{}\n", report.summary());
   }
+  if (status == cuda::interrupted_status) return status;
   return report.findings().empty() && status == 0 ? success : wrong;
 }
 
@@ -49,7 +53,8 @@ int emulate(const EmulateArguments& a) {
   }
   std::vector<std::string> words = a.words;
   words.insert(words.begin(), a.file);
-  cuda::run_program(program, words, {a.schedule, a.seconds, int(a.jobs), a.counts || a.json},
+  cuda::run_program(program, words,
+                    {a.schedule, a.seconds, int(a.jobs), a.counts || a.json, isatty(STDERR_FILENO) != 0},
                     [a, out](int status) -> int {
                       try {
                         return finish(a, status, out);
@@ -84,8 +89,8 @@ void add_emulate(CLI::App& app, int& status) {
   command->add_option("--seconds", a->seconds, "CPU time after which a block counts as one that does not end")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--jobs", a->jobs, "Number of blocks that run at once")
-      ->check(integer(1, 256))
+  command->add_option("--jobs", a->jobs, "Number of blocks that run at once; 0: one per core")
+      ->check(integer(0, 256))
       ->capture_default_str();
   command->add_flag("--counts", a->counts, "Print accesses with bank conflicts or needless sectors, by line");
   command->add_flag("--json", a->json, "Print one line of JSON; the program's own output goes to stderr");

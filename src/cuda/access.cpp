@@ -24,10 +24,9 @@ constexpr std::size_t shared_far = 1 << 20;
 
 Site site_of(CallSite s) { return {s.address, s.frame}; }
 
-// Returns the tensor of shared memory that contains or is nearest to byte `at` of the block's shared memory.
-const Region* shared_region(Fiber& f, std::size_t at, Site site) {
+// Returns the tensor of shared memory that contains or is nearest to byte `at` of a block's shared memory.
+const Region* shared_region(Fiber& f, Block& b, std::size_t at, Site site) {
   Session& s = session();
-  Block& b = *f.home;
   if (at >= s.static_bytes)
     return b.shared(f, s.dynamic_name, unsigned(s.static_bytes), unsigned(s.dynamic_bytes), site);
   const auto next = std::upper_bound(s.shared.begin(), s.shared.end(), at,
@@ -50,23 +49,6 @@ bool in_image(const void* p) {
   return std::ranges::any_of(session().images, [&](const auto& i) { return at >= i.first && at < i.second; });
 }
 
-// Checks the aligned parts of an access, of at most 16 bytes each.
-void check(Fiber& f, const unsigned char* p, std::size_t bytes, bool writes, Site site) {
-  while (bytes) {
-    std::size_t part = std::min<std::size_t>(16, std::bit_floor(bytes));
-    while (reinterpret_cast<std::uintptr_t>(p) % part) part /= 2;
-    const Place place = place_of(f, p, site);
-    if (!place.region) {
-      if (in_image(p)) return;
-      if (!writes && known_to_kernels(p)) return;
-      refuse_address(f, p, writes ? "writes" : "reads", site);
-    }
-    emulate::check_access(f, place, unsigned(part), writes, site);
-    p += part;
-    bytes -= part;
-  }
-}
-
 void host_access(const void* p, bool writes, Site site) {
   Session& s = session();
   if (!s.memory.owns(p)) return;
@@ -80,8 +62,9 @@ void host_access(const void* p, bool writes, Site site) {
 void access(const void* p, std::size_t bytes, bool writes, CallSite site) {
   if (!inside_kernel) return host_access(p, writes, site_of(site));
   Fiber& f = emulate::fiber(emulate::self());
-  if (f.home->fiber_at(reinterpret_cast<std::uintptr_t>(p))) return;
-  check(f, static_cast<const unsigned char*>(p), bytes, writes, site_of(site));
+  if (f.home->fiber_at(reinterpret_cast<std::uintptr_t>(p)))
+    return emulate::check_registers(f, p, bytes, writes, site_of(site));
+  access_memory(f, static_cast<const unsigned char*>(p), bytes, writes, site_of(site));
 }
 
 // Volatile accesses to global memory are relaxed ones: threads may wait for each other by them.
@@ -91,7 +74,7 @@ void volatile_access(const void* p, std::size_t bytes, bool writes, CallSite sit
   if (f.home->fiber_at(reinterpret_cast<std::uintptr_t>(p))) return;
   const Place place = place_of(f, p, site_of(site));
   if (!place.region || place.region->space == emulate::Space::shared || bytes > 8) {
-    check(f, static_cast<const unsigned char*>(p), bytes, writes, site_of(site));
+    access_memory(f, static_cast<const unsigned char*>(p), bytes, writes, site_of(site));
     if (!writes) emulate::spin(f, p, site_of(site));
     return;
   }
@@ -120,16 +103,64 @@ void bad_alignment(const char* type, const void* p, std::size_t alignment, CallS
 
 }  // namespace
 
+void access_memory(Fiber& f, const unsigned char* p, std::size_t bytes, bool writes, Site site) {
+  while (bytes) {
+    std::size_t part = std::min<std::size_t>(16, std::bit_floor(bytes));
+    while (reinterpret_cast<std::uintptr_t>(p) % part) part /= 2;
+    const Place place = place_of(f, p, site);
+    if (!place.region) {
+      if (in_image(p)) return;
+      if (!writes && known_to_kernels(p)) return;
+      refuse_address(f, p, writes ? "writes" : "reads", site);
+    }
+    emulate::check_access(f, place, unsigned(part), writes, site);
+    p += part;
+    bytes -= part;
+  }
+}
+
+unsigned shared_address_of(Fiber& f, const void* p, Site site) {
+  const auto* const at = static_cast<const unsigned char*>(p);
+  emulate::Cluster& cluster = f.home->cluster;
+  for (unsigned rank = 0; rank < cluster.size(); ++rank) {
+    const Block& there = cluster.block(rank);
+    if (at < there.memory || at >= there.memory + there.shared_bytes) continue;
+    return unsigned(at - there.memory) | (rank == f.home->rank ? 0 : (rank + 1) << 24);
+  }
+  f.home->stop(f, Finding::Kind::instruction, nullptr, site,
+               "of {}: at \1 it takes an address for one of shared memory", f.home->who(f.index));
+}
+
+void* shared_pointer_of(Fiber& f, unsigned address) {
+  const unsigned rank = address >> 24;
+  emulate::Cluster& cluster = f.home->cluster;
+  const bool other = rank > 0 && rank <= cluster.size();
+  return (other ? cluster.block(rank - 1) : *f.home).memory + (address & 0xffffff);
+}
+
+void* shared_in_block(Fiber& f, const void* p, unsigned rank, Site site) {
+  emulate::Cluster& cluster = f.home->cluster;
+  const unsigned offset = shared_address_of(f, p, site) & 0xffffff;
+  if (rank >= cluster.size())
+    f.home->stop(f, Finding::Kind::instruction, nullptr, site,
+                 "at \1, {} takes an address in block {} of a cluster of {}", f.home->who(f.index), rank,
+                 cluster.size());
+  return cluster.block(rank).memory + offset;
+}
+
 Place place_of(Fiber& f, const void* p, Site site) {
   auto* const at = static_cast<unsigned char*>(const_cast<void*>(p));
   Block& b = *f.home;
+  for (unsigned rank = 0; b.cluster.size() > 1 && rank < b.cluster.size(); ++rank)
+    if (Block& there = b.cluster.block(rank); at >= there.memory && at < there.memory + there.shared_bytes)
+      return {at, shared_region(f, there, std::size_t(at - there.memory), site)};
   if (at >= b.memory && at < b.memory + b.shared_bytes + shared_far) {
     const std::size_t offset = std::size_t(at - b.memory);
     if (offset >= b.shared_bytes)
       b.stop(f, Finding::Kind::out_of_bounds, session().dynamic_name.load(), site,
              "on shared tensor {}: {} accesses byte {} at \1; the tensor has {}", session().dynamic_name,
              b.who(f.index), offset - session().static_bytes, session().dynamic_bytes);
-    return {at, shared_region(f, offset, site)};
+    return {at, shared_region(f, b, offset, site)};
   }
   thread_local const ProgramAllocation* last = nullptr;
   thread_local const KernelCall* last_launch = nullptr;

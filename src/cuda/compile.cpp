@@ -71,8 +71,10 @@ fs::path hooks(const std::string& compiler, const fs::path& headers, const toolc
 
 CompiledSource compile(const ProgramSource& p, const toolchain::Cache& cache) {
   const std::string compiler = toolchain::host_compiler("emulate");
-  const std::vector<TranslatedFile> files = translate(p.source, p.folders);
   const fs::path headers = toolchain::header_folder(cache);
+  std::vector<std::string> folders = p.folders;
+  folders.push_back(headers.string());
+  const std::vector<TranslatedFile> files = translate(p.source, folders);
   toolchain::Key key;
   key.add("cuda").add(compiler).add(headers.string());
   for (const std::string& o : options(p, compiler)) key.add(o);

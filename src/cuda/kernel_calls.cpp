@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "cuda/access.hpp"
+#include "cuda/ptx_machine.hpp"
 #include "emulate/atomics.hpp"
 #include "emulate/calls.hpp"
 #include "emulate/masked.hpp"
@@ -134,16 +135,12 @@ void cp_async(void* to, const void* from, unsigned bytes, unsigned valid) {
   emulate::start_copy(f, target, source.region ? source : target, bytes, valid, site);
 }
 
-unsigned shared_address(const void* p) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = running();
-  const auto* const at = static_cast<const unsigned char*>(p);
-  if (at < f.home->memory || at >= f.home->memory + f.home->shared_bytes)
-    f.home->stop(f, Finding::Kind::instruction, nullptr, site,
-                 "of {}: at \1 it takes an address for one of shared memory", f.home->who(f.index));
-  return unsigned(at - f.home->memory);
+unsigned shared_address(const void* p) { return shared_address_of(running(), p, ZELLIGE_SITE()); }
+void* shared_pointer(unsigned address) { return shared_pointer_of(running(), address); }
+void* map_shared(void* p, unsigned rank) { return shared_in_block(running(), p, rank, ZELLIGE_SITE()); }
+void ptx(const char* statement, const PtxOperand* operands, unsigned count) {
+  execute_ptx(statement, operands, count, ZELLIGE_SITE());
 }
-void* shared_pointer(unsigned address) { return running().home->memory + address; }
 
 std::uint64_t now() {
   const Site site = ZELLIGE_SITE();
@@ -169,6 +166,9 @@ void add_kernel_calls(Host& all) {
   all.cp_async = cp_async;
   all.shared_address = shared_address;
   all.shared_pointer = shared_pointer;
+  all.map_shared = map_shared;
+  all.ptx = ptx;
+  all.encode_tensor_map = encode_tensor_map;
 }
 
 }  // namespace zellige::cuda

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "cuda/session.hpp"
@@ -62,6 +64,14 @@ LaunchFault check(const KernelCall& k) {
     return {fmt::format("{} bytes of dynamic shared memory; {} has at most {}{}", k.shared_bytes, base(k.kernel),
                         allowed, k.shared_bytes > 227 * 1024 ? "" : " unless cudaFuncSetAttribute allows it more"),
             cudaErrorInvalidValue};
+  const Extent& c = k.cluster;
+  if (g.x % c.x || g.y % c.y || g.z % c.z)
+    return {fmt::format("a grid of {}x{}x{} blocks is no multiple of its clusters of {}x{}x{}", g.x, g.y, g.z, c.x, c.y,
+                        c.z),
+            cudaErrorInvalidClusterSize};
+  if (c.x * c.y * c.z > 16)
+    return {fmt::format("a cluster of {} blocks; it has at most 8, or 16 if the kernel allows it", c.x * c.y * c.z),
+            cudaErrorInvalidClusterSize};
   if (k.cooperative && (g.x * g.y * g.z > 16 || g.x * g.y * g.z * ((threads + 31) / 32) > 128))
     return {fmt::format("a cooperative launch of {} blocks of {} threads; the emulator follows 16 blocks and 128 warps",
                         g.x * g.y * g.z, threads),
@@ -98,6 +108,22 @@ void check_static_shared(const KernelCall& k, Site site) {
                               bytes, limit));
 }
 
+// Prints how far a launch is, every half second, on the last line of a terminal.
+void print_progress(std::uint64_t begun, std::uint64_t blocks) {
+  using Clock = std::chrono::steady_clock;
+  static std::uint64_t launch = 0;
+  static Clock::time_point start, printed;
+  const Clock::time_point now = Clock::now();
+  if (launch != session().launch) launch = session().launch, start = printed = now;
+  if (now - printed < std::chrono::milliseconds(500)) return;
+  printed = now;
+  const double seconds = std::chrono::duration<double>(now - start).count();
+  fmt::print(stderr, "\r{}: {}% of {} blocks, {:.0f} s left\033[K", session().running->kernel, 100 * begun / blocks,
+             blocks, seconds / double(begun) * double(blocks - begun));
+  if (begun == blocks) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
 void run(const KernelCall& k, Site site) {
   Session& s = session();
   emulate::LaunchConfig config{.grid = {k.grid.x, k.grid.y, k.grid.z}, .block = {k.block.x, k.block.y, k.block.z}};
@@ -105,8 +131,13 @@ void run(const KernelCall& k, Site site) {
   config.workers = s.options.workers;
   config.schedule = s.options.schedule;
   config.seconds = s.options.seconds;
+  if (s.options.progress) config.progress = print_progress;
   config.count_by_line = s.options.counts;
   config.source_file = s.files;
+  // A compiler gives a kernel of warpgroups at most 168 registers, so that setmaxnreg can raise them.
+  const unsigned threads = std::max(1u, k.block.x * k.block.y * k.block.z);
+  config.registers = std::min(168u, 65536 / ((threads + 31) / 32 * 32) / 8 * 8);
+  config.cluster = {k.cluster.x, k.cluster.y, k.cluster.z};
   if (k.cooperative) config.cluster = config.grid;
   launched.clear();
   for (const auto& [at, a] : s.memory.all()) {
@@ -130,6 +161,7 @@ void run(const KernelCall& k, Site site) {
   s.running = nullptr;
   for (ProgramAllocation* a : launched) a->region = nullptr;
   check_static_shared(k, site);
+  if (emulate::is_interrupted()) std::exit(interrupted_status);
 }
 
 void launch(const KernelCall& k) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -45,6 +46,12 @@ void find_image(const void* address) {
       const_cast<void*>(address));
 }
 
+// Handles ctrl-C: the first one ends the running launch, and the program after it; the second one ends the process.
+void on_interrupt(int) {
+  if (emulate::is_interrupted()) _exit(interrupted_status);
+  emulate::interrupt();
+}
+
 }  // namespace
 
 void run_program(const CompiledSource& program, std::vector<std::string> arguments, const EmulationOptions& options,
@@ -52,6 +59,7 @@ void run_program(const CompiledSource& program, std::vector<std::string> argumen
   begin_session(options);
   at_end = std::move(ended);
   on_exit(end_process, nullptr);
+  std::signal(SIGINT, on_interrupt);
   void* const loaded = dlopen(program.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!loaded) {
     at_end = nullptr;

@@ -15,6 +15,7 @@ struct SourceInclude {
   bool quoted = false;
   int line = 0;
   std::size_t at = 0, end = 0;  // of the name with its quotes, in the rewritten source
+  bool next = false;            // #include_next: the search begins after the folder of this file
 };
 
 /// A source as C++.
@@ -24,7 +25,7 @@ struct Rewritten {
 };
 
 /// Rewrites a source. `file`: its name, for messages. Throws Error if it has a construct that the emulator cannot run,
-/// with the construct's name and line.
-Rewritten rewrite(std::string_view source, const std::string& file);
+/// with the construct's name and line. is_header: what it does not run may be unused; it is a finding where a thread reaches it.
+Rewritten rewrite(std::string_view source, const std::string& file, bool is_header = false);
 
 }  // namespace zellige::cuda

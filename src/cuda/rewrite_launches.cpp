@@ -63,7 +63,33 @@ std::string variable_name(const SourceEdits& s, std::size_t first, std::size_t l
   return name;
 }
 
+// Returns the source of an argument after its casts and &.
+std::string without_casts(const SourceEdits& s, std::size_t first, std::size_t last) {
+  while (first < last && (s.tokens[first].is("(") || s.tokens[first].is("&")))
+    first = s.tokens[first].is("(") ? closing(s.tokens, first) + 1 : first + 1;
+  return std::string(s.slice(first, last));
+}
+
 }  // namespace
+
+void rewrite_cluster_dims(SourceEdits& s, std::size_t i) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  if (!s.has(i + 1) || !tokens[i + 1].is("(")) return;
+  const std::size_t end = closing(tokens, i + 1);
+  std::size_t open = end + 1;  // of the kernel's parameters
+  while (s.has(open) && !tokens[open].is("(")) {
+    ++open;
+    if (s.has(open) && tokens[open].is("(") && tokens[open - 1].text.starts_with("__"))
+      open = closing(tokens, open) + 1;
+  }
+  if (!s.has(open)) return;
+  std::size_t after = closing(tokens, open) + 1;
+  if (s.has(after) && tokens[after].is("{")) after = closing(tokens, after);
+  if (!s.has(after)) return;
+  s.insert(tokens[after].end(), " static const ::zellige::cuda::ClusterDims zellige_cluster_" +
+                                    std::to_string(tokens[i].line) + "(" + as_literal(tokens[open - 1].text) + ", " +
+                                    std::string(s.slice(i + 2, end - 1)) + ");");
+}
 
 void rewrite_launch(SourceEdits& s, std::size_t i) {
   const std::vector<SourceToken>& tokens = s.tokens;
@@ -95,12 +121,18 @@ void rewrite_call(SourceEdits& s, std::size_t i) {
     const std::size_t last = argument_end(tokens, first);
     s.insert(tokens[first].at, "::zellige::cuda::named(" + as_literal(variable_name(s, first, last)) + ", ");
     s.insert(tokens[last].end(), ")");
+  } else if (tokens[i].is("cudaLaunchKernelEx") || tokens[i].is("cudaLaunchKernelExC")) {
+    const std::size_t comma = argument_end(tokens, first) + 1, kernel = comma + 1;
+    if (!s.has(kernel) || !tokens[comma].is(",")) s.refuse(tokens[i], "this call");
+    const std::size_t last = argument_end(tokens, kernel);
+    const std::string name = without_casts(s, kernel, last);
+    s.replace(tokens[i].at, tokens[i].end(),
+              tokens[i].is("cudaLaunchKernelEx") ? "::zellige::cuda::launch_ex" : "::zellige::cuda::launch_ex_array");
+    s.insert(tokens[first].at, as_literal(name) + ", ");
+    s.replace(tokens[kernel].at, tokens[last].end(), name);
   } else if (const auto found = by_name.find(tokens[i].text); found != by_name.end()) {
     const std::size_t last = argument_end(tokens, first);
-    std::size_t from = first;  // after casts and &
-    while (from < last && (tokens[from].is("(") || tokens[from].is("&")))
-      from = tokens[from].is("(") ? closing(tokens, from) + 1 : from + 1;
-    const std::string name(s.slice(from, last));
+    const std::string name = without_casts(s, first, last);
     s.replace(tokens[i].at, tokens[i].end(), std::string(found->second));
     s.replace(tokens[first].at, tokens[last].end(),
               as_literal(name) + (tokens[i].is("cudaFuncSetAttribute") ? "" : ", " + name));

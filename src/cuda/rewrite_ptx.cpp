@@ -1,116 +1,83 @@
-// Rewrites statements of inline PTX that have one instruction, of those in a table, as calls of the prelude's functions:
+// Rewrites statements of inline PTX as calls of the prelude, which the emulator executes (ptx_statement.hpp):
 //
-//   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(from));   ::zellige::cuda::ptx_cp_async(to, from, 16);
+//   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));   ::zellige::cuda::ptx("mov.u32 %0, %%laneid;", {...ptx_result("=r", lane)})
 #include <algorithm>
-#include <array>
-#include <cctype>
 
+#include "cuda/ptx_statement.hpp"
 #include "cuda/source_edits.hpp"
 
 namespace zellige::cuda {
 
 namespace {
 
-/// An instruction, and the function of the prelude that does the same with its operands in order.
-struct PtxFunction {
-  std::string_view instruction;  // without modifiers after it
-  std::string_view function;
-  bool result = false;  // the first operand is a result
-};
-constexpr std::array<PtxFunction, 9> functions = {{{"cp.async.ca.shared.global", "ptx_cp_async"},
-                                                   {"cp.async.cg.shared.global", "ptx_cp_async"},
-                                                   {"cp.async.commit_group", "ptx_cp_async_commit"},
-                                                   {"cp.async.wait_group", "ptx_cp_async_wait"},
-                                                   {"cp.async.wait_all", "ptx_cp_async_wait_all"},
-                                                   {"bar.sync", "ptx_bar_sync"},
-                                                   {"bar.arrive", "ptx_bar_arrive"},
-                                                   {"membar.gl", "ptx_fence"},
-                                                   {"mov.u32", "ptx_special", true}}};
-
-/// A statement of inline PTX: its instruction's name, the source of its operands, and the constraints' expressions.
-struct PtxStatement {
-  std::string name;
-  std::vector<std::string> operands;     // "[%0]", "16", "%laneid"
-  std::vector<std::string> expressions;  // %0, %1, ...
-  bool single = true;                    // one instruction
-  std::size_t end = 0;                   // the statement's last token
+/// The parts of a statement of inline PTX: its template, and its operands as calls of the prelude.
+struct PtxSource {
+  std::string text;      // the template as the source has it: literals, perhaps macros
+  std::string literals;  // what the literals spell, if there are only literals
+  bool plain = true;     // there are only literals
+  std::string operands;
+  std::size_t end = 0;  // the statement's last token
 };
 
-std::string trimmed(std::string text) {
-  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) || c == '{' || c == '}'; };
-  while (!text.empty() && blank(text.back())) text.pop_back();
-  const auto first = std::ranges::find_if_not(text, blank);
-  return {first, text.end()};
-}
-
-// Splits a template into the instruction and its operands.
-void parse_template(std::string text, PtxStatement& p) {
-  for (const char* escape : {"\\n", "\\t"})
-    for (std::size_t at; (at = text.find(escape)) != text.npos;) text.replace(at, 2, " ");
-  for (std::size_t at; (at = text.find("%%")) != text.npos;) text.erase(at, 1);
-  text = trimmed(text);
-  while (!text.empty() && text.back() == ';') text = trimmed(text.substr(0, text.size() - 1));
-  p.single = text.find(';') == text.npos && text.find('@') == text.npos;
-  const std::size_t blank = std::min(text.find(' '), text.size());
-  p.name = text.substr(0, blank);
-  for (std::size_t at = blank; at < text.size();) {
-    const std::size_t end = std::min(text.find(',', at + 1), text.size());
-    p.operands.push_back(trimmed(text.substr(at + (text[at] == ','), end - at - (text[at] == ','))));
-    at = end;
+// Appends what a string literal spells.
+void unescape(std::string_view literal, std::string& out) {
+  if (literal.starts_with("R\"")) {
+    const std::size_t open = literal.find('('), close = literal.rfind(')');
+    if (open != literal.npos && close != literal.npos) out += literal.substr(open + 1, close - open - 1);
+    return;
+  }
+  for (std::size_t i = 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] != '\\')
+      out += literal[i];
+    else
+      ++i, out += literal[i] == 'n' ? '\n' : literal[i] == 't' ? ' ' : literal[i];
   }
 }
 
-PtxStatement parse(const SourceEdits& s, std::size_t i) {
+PtxSource read_statement(const SourceEdits& s, std::size_t i) {
   const std::vector<SourceToken>& tokens = s.tokens;
-  PtxStatement p;
   std::size_t open = i + 1;
-  while (s.has(open) && (tokens[open].is("volatile") || tokens[open].is("__volatile__"))) ++open;
+  while (s.has(open) && (tokens[open].is("volatile") || tokens[open].is("__volatile__") || tokens[open].is("inline")))
+    ++open;
   if (!s.has(open) || !tokens[open].is("(")) s.refuse(tokens[i], "this inline PTX");
-  const std::size_t close = closing(tokens, open);
-  std::string text;
-  bool in_template = true;
-  for (std::size_t k = open + 1; k < close; ++k) {
-    const SourceToken& t = tokens[k];
-    if (t.is(":")) in_template = false;
-    if (in_template && t.kind == SourceToken::Kind::literal) text += t.text.substr(1, t.text.size() - 2);
-    if (in_template || !t.is("(")) continue;
+  PtxSource p;
+  p.end = closing(tokens, open);
+  if (p.end >= tokens.size()) s.refuse(tokens[i], "an asm without its closing parenthesis");
+  std::size_t k = open + 1;
+  for (; k < p.end && !tokens[k].is(":"); ++k) {
+    if (tokens[k].kind == SourceToken::Kind::literal)
+      unescape(tokens[k].text, p.literals);
+    else if (!tokens[k].is("\\"))
+      p.plain = false;
+  }
+  if (k > open + 1) p.text = s.slice(open + 1, k - 1);
+  std::string constraint;
+  for (int section = 0; k < p.end; ++k) {  // 1: results, 2: operands, 3: what is clobbered
+    if (tokens[k].is(":")) ++section;
+    if (section > 2) break;
+    if (tokens[k].kind == SourceToken::Kind::literal) constraint = tokens[k].text;
+    if (!tokens[k].is("(")) continue;
     const std::size_t end = closing(tokens, k);
-    if (end > k + 1) p.expressions.emplace_back(s.slice(k + 1, end - 1));
+    const std::string expression = end > k + 1 ? std::string(s.slice(k + 1, end - 1)) : "";
+    p.operands += p.operands.empty() ? "" : ", ";
+    p.operands += section == 1 ? "::zellige::cuda::ptx_result(" + constraint + ", " + expression + ")"
+                               : "::zellige::cuda::ptx_operand(" + expression + ")";
     k = end;
   }
-  parse_template(text, p);
-  p.end = close;
   return p;
-}
-
-// Returns an operand of the template as C++: "%0" and "[%0]" are an expression, "%laneid" a name, others themselves.
-std::string as_argument(const PtxStatement& p, std::string operand) {
-  if (operand.size() > 2 && operand.front() == '[') operand = trimmed(operand.substr(1, operand.size() - 2));
-  if (operand.empty() || operand[0] != '%') return operand;
-  if (!std::isdigit(static_cast<unsigned char>(operand[1]))) return as_literal(operand.substr(1));
-  const std::size_t k = std::size_t(std::stoi(operand.substr(1)));
-  return k < p.expressions.size() ? "(" + p.expressions[k] + ")" : "";
 }
 
 }  // namespace
 
-void rewrite_ptx(SourceEdits& s, std::size_t i) {
-  const PtxStatement p = parse(s, i);
-  if (p.name.empty()) return s.replace_lines(i, p.end, "");  // a barrier of the compiler
-  const auto found = std::ranges::find_if(functions, [&](const PtxFunction& f) {
-    return p.name.starts_with(f.instruction) &&
-           (p.name.size() == f.instruction.size() || p.name[f.instruction.size()] == '.');
-  });
-  if (found == functions.end() || !p.single) s.refuse(s.tokens[i], p.single ? p.name : "several instructions of PTX");
-  std::string call, first;
-  for (const std::string& operand : p.operands) {
-    const std::string argument = as_argument(p, operand);
-    if (found->result && first.empty())
-      first = argument + " = ";
-    else
-      call += (call.empty() ? "" : ", ") + argument;
-  }
-  s.replace_lines(i, p.end, first + "::zellige::cuda::" + std::string(found->function) + "(" + call + ")");
+void rewrite_ptx(SourceEdits& s, std::size_t i, bool conditional) {
+  const PtxSource p = read_statement(s, i);
+  const bool empty = p.plain && p.literals.find_first_not_of(" \n;") == std::string::npos;
+  if (empty) return s.replace_lines(i, p.end, "((void)0)");  // a barrier of the compiler
+  if (p.plain && !conditional && !s.tokens[i].directive)
+    if (const auto statement = parse_ptx(p.literals); !statement->error.empty())
+      s.refuse(s.tokens[i], statement->error);
+  s.replace_lines(i, p.end,
+                  "::zellige::cuda::ptx(" + p.text + (p.operands.empty() ? "" : ", {" + p.operands + "}") + ")");
 }
 
 }  // namespace zellige::cuda

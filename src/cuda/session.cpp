@@ -46,7 +46,7 @@ void Session::declare(Declaration* first) {
     d->offset = unsigned(static_bytes);
     static_bytes += d->bytes + shared_gap;
   }
-  static_bytes = (static_bytes + 127) / 128 * 128;
+  static_bytes = (static_bytes + 1023) / 1024 * 1024;  // dynamic shared memory begins where swizzles do
 }
 
 void Session::report_host(const std::string& kind, emulate::Site site, const std::string& message) {

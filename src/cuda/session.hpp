@@ -17,7 +17,8 @@ struct EmulationOptions {
   unsigned schedule = 0;  // order of threads: LaunchConfig::schedule
   double seconds = 60;    // of CPU time that a block may take
   int workers = 1;
-  bool counts = false;  // count what accesses cost, by line
+  bool counts = false;    // count what accesses cost, by line
+  bool progress = false;  // print to stderr how far a launch is
 };
 
 /// The running program.
@@ -53,6 +54,9 @@ void begin_session(const EmulationOptions&);
 
 /// Bytes between variables in shared memory, and after the last, so that an access beyond one hits none.
 inline constexpr std::size_t shared_gap = 64, shared_tail = 4096;
+
+/// The exit status of a program that ctrl-C has ended.
+inline constexpr int interrupted_status = 130;
 
 /// The emulator's functions, for the program.
 const Host& host_table();

@@ -27,7 +27,8 @@ void SourceEdits::refuse(const SourceToken& t, std::string_view what) const {
 
 void SourceEdits::replace_lines(std::size_t first, std::size_t last, std::string text) {
   const std::string_view old = slice(first, last);
-  text.append(std::size_t(std::count(old.begin(), old.end(), '\n')), '\n');
+  const auto lines = std::count(old.begin(), old.end(), '\n') - std::count(text.begin(), text.end(), '\n');
+  for (std::ptrdiff_t k = 0; k < lines; ++k) text += tokens[first].directive ? "\\\n" : "\n";
   replace(tokens[first].at, tokens[last].end(), std::move(text));
 }
 

@@ -52,12 +52,14 @@ class SourceEdits {
 std::string as_literal(std::string_view text);
 
 /// Rewrite the launch whose <<< begins at token i, the call of a function of CUDA's whose name is token i, the
-/// `__shared__` declaration of token i, the inline PTX whose `asm` is token i, and the declaration of a device variable of
+/// `__shared__` declaration of token i, the inline PTX whose `asm` is token i (conditional: it is in an #if), and the declaration of a device variable of
 /// token i, if it is one.
 void rewrite_launch(SourceEdits&, std::size_t i);
 void rewrite_call(SourceEdits&, std::size_t i);
 void rewrite_shared(SourceEdits&, std::size_t i);
-void rewrite_ptx(SourceEdits&, std::size_t i);
+void rewrite_ptx(SourceEdits&, std::size_t i, bool conditional);
 void rewrite_device_variable(SourceEdits&, std::size_t i);
+/// Tells the launches of a kernel of the `__cluster_dims__` at token i.
+void rewrite_cluster_dims(SourceEdits&, std::size_t i);
 
 }  // namespace zellige::cuda

@@ -14,8 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Headers of CUDA whose content the prelude has.
-constexpr const char* own_headers[] = {"cuda.h",
-                                       "cuda_runtime.h",
+constexpr const char* own_headers[] = {"cuda_runtime.h",
                                        "cuda_runtime_api.h",
                                        "cuda_pipeline.h",
                                        "cuda_pipeline_primitives.h",
@@ -37,13 +36,29 @@ constexpr const char* own_headers[] = {"cuda.h",
                                        "cuda_profiler_api.h",
                                        "sm_20_intrinsics.h"};
 
+/// A header of CUDA that a header of the prelude's replaces.
+struct ReplacedHeader {
+  const char *name, *by;
+};
+constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
+                                               {"cudaTypedefs.h", "driver"},
+                                               {"cuda_fp16.h", "half"},
+                                               {"cuda_bf16.h", "half"},
+                                               {"cuda/barrier", "barrier"},
+                                               {"cuda/pipeline", "staged_pipeline"},
+                                               {"cuda/atomic", "atomic_ref"},
+                                               {"cuda/std/atomic", "atomic_ref"},
+                                               {"cooperative_groups/memcpy_async.h", "cooperative_groups"},
+                                               {"thrust/host_vector.h", "vectors"},
+                                               {"thrust/device_vector.h", "vectors"}};
+
 /// The files of a program that are translated so far.
 class Translation {
  public:
   explicit Translation(std::vector<std::string> folders) : folders_(std::move(folders)) {}
 
-  /// Translates a file and its headers; returns the name of the file to write.
-  std::string add(const fs::path& file) {
+  /// Translates a file and its headers; returns the name of the file to write. folder: where #include_next looks first.
+  std::string add(const fs::path& file, std::size_t folder = 0) {
     const fs::path key = fs::weakly_canonical(file);
     const auto known = names_.find(key);
     if (known != names_.end()) return known->second;
@@ -51,16 +66,17 @@ class Translation {
     const std::string name = std::to_string(index) + "_" + file.filename().string();
     names_[key] = name;
     files.push_back({name, file.string(), ""});
-    Rewritten r = rewrite(system::read_whole(file), file.string());
+    Rewritten r = rewrite(system::read_whole(file), file.string(), index > 0);
     std::ranges::reverse(r.includes);
     std::vector<std::pair<SourceInclude, std::string>> changed;
     for (const SourceInclude& i : r.includes) {
       if (std::ranges::find(own_headers, i.name) != std::end(own_headers))
         changed.emplace_back(i, "<cstddef>");
-      else if (i.name == "cuda_fp16.h" || i.name == "cuda_bf16.h")
-        changed.emplace_back(i, "<zellige/cuda/half.hpp>");
-      else if (const auto found = find(i, file.parent_path()))
-        changed.emplace_back(i, "\"" + add(*found) + "\"");
+      else if (const auto r = std::ranges::find(replaced_headers, i.name, &ReplacedHeader::name);
+               r != std::end(replaced_headers))
+        changed.emplace_back(i, std::string("<zellige/cuda/") + r->by + ".hpp>");
+      else if (const auto found = find(i, file.parent_path(), i.next ? folder : 0))
+        changed.emplace_back(i, "\"" + add(found->file, found->next) + "\"");
     }
     for (const auto& [i, text] : changed) r.text.replace(i.at, i.end - i.at, text);
     files[index].text = "#line 1 \"" + file.string() + "\"\n" + r.text;
@@ -70,10 +86,18 @@ class Translation {
   std::vector<TranslatedFile> files;
 
  private:
-  std::optional<fs::path> find(const SourceInclude& i, const fs::path& beside) const {
-    if (i.quoted && fs::is_regular_file(beside / i.name)) return beside / i.name;
-    for (const std::string& folder : folders_)
-      if (fs::is_regular_file(fs::path(folder) / i.name)) return fs::path(folder) / i.name;
+  /// A header, and the folder after the one in which it was found.
+  struct Found {
+    fs::path file;
+    std::size_t next = 0;
+  };
+  std::optional<Found> find(const SourceInclude& i, const fs::path& beside, std::size_t from) const {
+    // The prelude has included some of these already, and they have no inline PTX.
+    for (const char* own : {"zellige/emulate/", "zellige/cuda/", "zellige/layout"})
+      if (i.name.starts_with(own)) return std::nullopt;
+    if (i.quoted && fs::is_regular_file(beside / i.name)) return Found{beside / i.name};
+    for (std::size_t k = from; k < folders_.size(); ++k)
+      if (fs::is_regular_file(fs::path(folders_[k]) / i.name)) return Found{fs::path(folders_[k]) / i.name, k + 1};
     return std::nullopt;
   }
 

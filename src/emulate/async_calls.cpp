@@ -53,8 +53,10 @@ Place mapa(Thread& t, Place p, unsigned rank) {
   return {region->begin + (p.p - p.region->begin), region};
 }
 
-void cluster_arrive(Thread& t, bool release) { fiber(t).home->cluster.arrive(fiber(t), release, ZELLIGE_SITE()); }
-void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SITE()); }
+void cluster_arrive(Thread& t, bool release) {
+  fiber(t).home->cluster.arrive(fiber(t), release, Call(t, ZELLIGE_SITE()).site);
+}
+void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), Call(t, ZELLIGE_SITE()).site); }
 
 void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());

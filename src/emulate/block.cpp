@@ -110,6 +110,8 @@ void Block::begin(std::uint64_t linear_index) {
     f.in_flight.reset();
     f.released.reset();
     f.acquired_at = nullptr;
+    f.called_from = {};
+    f.carry = false;
     f.spins_at = 0;
     f.context = stacks_.fresh_context(i, start);
   }

@@ -122,7 +122,7 @@ const void* read(Thread& t, Place p, unsigned bytes) {
   return access<false>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : rejected;
 }
 void* write(Thread& t, Place p, unsigned bytes) {
-  return access<true>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : sink;
+  return access<true>(fiber(t), p, bytes, Call(t, ZELLIGE_SITE()).site) ? p.p : sink;
 }
 
 // Checks and records an access of `bytes` bytes at `p` that lane `lane` makes in a warp collective, such as ldmatrix.
@@ -251,7 +251,7 @@ void relaxed(Thread& t, Place p, unsigned bytes, bool writes) {
 void release(Thread& t) { thread_fence(fiber(t)); }
 
 void fail_at(Thread& t, const char* tensor, const char* message) {
-  fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
+  fiber(t).home->fail_at(fiber(t), tensor, Call(t, ZELLIGE_SITE()).site, "{}", message);
 }
 
 }  // namespace

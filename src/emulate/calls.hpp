@@ -56,9 +56,12 @@ bool check_access(Fiber&, Place, unsigned bytes, bool writes, Site);
 /// finding (an error in the kernel) and returns false.
 bool admit_access(Fiber&, Place, unsigned bytes, bool writes, Site);
 
+/// Reports an access to local memory that has accumulators of a wgmma which still owns them.
+void check_registers(const Fiber&, const void* p, std::size_t bytes, bool writes, Site);
+
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {
-  Call(Thread& t, Site at) : f(fiber(t)), b(*f.home), site(at) {}
+  Call(Thread& t, Site at) : f(fiber(t)), b(*f.home), site(f.called_from.address ? f.called_from : at) {}
   Fiber& f;
   Block& b;
   Site site;

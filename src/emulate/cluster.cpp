@@ -97,7 +97,7 @@ bool Cluster::run(std::uint64_t linear) {
       break;
     }
     switch_context(scheduler, f->context);
-    if (abandoned) break;
+    if (abandoned || interrupted) break;
     if (expired) {
       report_all(Finding::Kind::endless, fmt::format("within {} seconds of", launch_->config->seconds));
       break;

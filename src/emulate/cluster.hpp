@@ -143,15 +143,18 @@ class SignalWatch {
   bool timed_ = false;
 };
 
+/// Whether interrupt() has been called.
+inline volatile bool interrupted = false;
+
 [[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {
   f.state = state;
   f.site = site;
-  Fiber* other = cluster.expired ? nullptr : next();
+  Fiber* other = cluster.expired || interrupted ? nullptr : next();
   switch_context(f.context, other ? other->context : cluster.scheduler);
 }
 
 inline void Block::check_time(Fiber& f, Site site) {
-  if (cluster.expired) [[unlikely]]
+  if (cluster.expired || interrupted) [[unlikely]]
     suspend(f, Fiber::State::ready, site);
 }
 

@@ -119,6 +119,8 @@ struct LaunchConfig {
   /// 1024, when called on the worker thread that runs the block. Null: the engine allocates it.
   unsigned char* (*shared_memory)() = nullptr;
   bool count_by_line = false;  // fill EmulationReport::costs
+  /// Called by the calling thread after each of its blocks: how many blocks of how many have begun. Null: nobody asks.
+  void (*progress)(std::uint64_t begun, std::uint64_t blocks) = nullptr;
   /// Of a launch that several ranks make together: `parameters` of each of them, of equal kinds. Blocks with the same
   /// number on all ranks run together, each with its rank's parameters. Empty: one rank, with `parameters`.
   std::vector<std::vector<LaunchParameter>> ranks{};
@@ -144,5 +146,9 @@ struct EmulationReport {
 /// Runs one launch to its end. Errors in the kernel do not throw: they are the report's findings. Throws
 /// Error if the launch itself is invalid, for example if the arguments do not match the kernel's parameters.
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig&);
+
+/// Ends the running launch soon, and all later ones at once, without further findings; may be called by a signal handler.
+void interrupt();
+bool is_interrupted();
 
 }  // namespace zellige::emulate

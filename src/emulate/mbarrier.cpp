@@ -161,8 +161,8 @@ void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned
   if (MBarrier* at = barrier_at(f, p, rank, site)) arrive(f, *at, count, bytes, site);
 }
 void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
-  Fiber& f = fiber(t);
-  if (MBarrier* b = mbarrier_at(f, p, "completes bytes of", ZELLIGE_SITE())) complete_bytes(f.home->cluster, *b, bytes);
+  const auto [f, own, site] = Call(t, ZELLIGE_SITE());
+  if (MBarrier* b = mbarrier_at(f, p, "completes bytes of", site)) complete_bytes(own.cluster, *b, bytes);
 }
 // The thread learns of the first end of a phase that its wait can mean: the first one with the parity that the thread
 // does not precede. In another schedule the wait returns then, and what later phases pass on is not known yet.

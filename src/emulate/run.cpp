@@ -176,6 +176,24 @@ std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& sourc
 
 }  // namespace
 
+namespace {
+
+// Runs clusters until none is left; returns whether all of them ended.
+bool run_blocks(Cluster& cluster, std::atomic<std::uint64_t>& next, std::uint64_t blocks,
+                void (*progress)(std::uint64_t, std::uint64_t)) {
+  bool complete = true;
+  for (std::uint64_t b; !interrupted && (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
+    complete &= cluster.run(b);
+    if (progress) progress(std::min(next.load(std::memory_order_relaxed), blocks), blocks);
+  }
+  return complete && !interrupted;
+}
+
+}  // namespace
+
+void interrupt() { interrupted = true; }
+bool is_interrupted() { return interrupted; }
+
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   check(config);
   LaunchMemory memory(config);
@@ -201,16 +219,15 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::vector<RawFinding> raw;
   AccessCosts costs;
   std::exception_ptr error;
+  const std::thread::id caller = std::this_thread::get_id();
   auto work = [&] {
     try {
       std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
-      bool complete = true;
-      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < grid.clusters;)
-        complete &= block->run(b);
+      const auto progress = std::this_thread::get_id() == caller ? config.progress : nullptr;
+      const bool complete = run_blocks(*block, next, grid.clusters, progress);
       std::lock_guard lock(mutex);
-      report.counters += block->counters;
-      report.complete &= complete;
+      report.counters += block->counters, report.complete &= complete;
       for (const auto& [place, cost] : block->costs) {
         AccessCost& sum = costs[place];
         sum.executions += cost.executions, sum.cost += cost.cost, sum.ideal += cost.ideal;

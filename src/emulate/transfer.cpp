@@ -213,7 +213,7 @@ bool valid_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, 
 }
 
 void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
-  const Site site = ZELLIGE_SITE();
+  const Site site = Call(t, ZELLIGE_SITE()).site;
   if (valid_map(fiber(t), map, rank, "prefetch", site) && at)
     valid_coordinates(fiber(t), *map, at, false, "tma_prefetch", site);
 }

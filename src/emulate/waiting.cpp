@@ -149,7 +149,9 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
   end_round(b, bar);
 }
 
-void bar_sync(Thread& t, unsigned id, unsigned threads) { reach_and_wait(fiber(t), id, threads, ZELLIGE_SITE()); }
+void bar_sync(Thread& t, unsigned id, unsigned threads) {
+  reach_and_wait(fiber(t), id, threads, Call(t, ZELLIGE_SITE()).site);
+}
 
 // Arrives at a named barrier without waiting. The time of the thread's warp (in the vector clocks) then
 // advances, because the barrier does not order what the thread does after its arrival.

@@ -223,7 +223,7 @@ void wgmma(Thread& t, const WgmmaCall& call) {
 void wgmma_fence(Thread& t) {
   Fiber& f = fiber(t);
   InFlight& its = in_flight(f);
-  f.together_at = ZELLIGE_SITE();
+  f.together_at = Call(t, ZELLIGE_SITE()).site;
   ++f.together[0];
   its.wgmma_fenced = true;
   for (Accumulators& a : its.accumulators) {
@@ -237,7 +237,7 @@ void wgmma_fence(Thread& t) {
 void wgmma_commit(Thread& t) {
   Fiber& f = fiber(t);
   ++f.together[1];
-  f.together_at = ZELLIGE_SITE();
+  f.together_at = Call(t, ZELLIGE_SITE()).site;
   ++in_flight(f).wgmma_committed;
   f.in_flight->wgmma_open = false;
 }
@@ -307,6 +307,17 @@ void setmaxnreg(Thread& t, unsigned wanted, bool more) {
 }
 
 }  // namespace
+
+void check_registers(const Fiber& f, const void* p, std::size_t bytes, bool writes, Site site) {
+  if (!f.in_flight) return;
+  const auto* const at = static_cast<const unsigned char*>(p);
+  for (const Accumulators& a : f.in_flight->accumulators) {
+    if (!a.running || at >= a.d + a.bytes || at + bytes <= a.d) continue;
+    return misused(f, {site, a.site},
+                   "at \1 it {} accumulators that the wgmma at \2 still owns; wgmma_commit and wgmma_wait come first",
+                   writes ? "writes" : "reads");
+  }
+}
 
 void check_together(const Fiber& f, const Fiber& other) {
   static constexpr const char* names[] = {"wgmma_fence", "wgmma_commit", "wgmma_wait", "setmaxnreg"};

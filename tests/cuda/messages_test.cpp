@@ -86,6 +86,36 @@ TEST_F(EmulateMessages, SayTheStatusOfAProgramThatCallsExit) {
             "the program ended with status 4\nno findings in 0 launches\n");
 }
 
+TEST_F(EmulateMessages, KeepWhatWasFoundBeforeCtrlC) {
+  expect_of(
+      R"(#include <csignal>
+#include <cstdio>
+__global__ void fill(int* y) { y[threadIdx.x] = 1; }
+int main() {
+  int* y;
+  cudaMalloc(&y, 32 * sizeof(int));
+  fill<<<1, 33>>>(y);
+  raise(SIGINT);
+  fill<<<1, 32>>>(y);
+  puts("not reached");
+}
+)",
+      130,
+      "out of bounds on global tensor y: thread 32 (warp 1) of block (0,0,0) writes bytes 128..132 at k.cu:3; the "
+      "tensor has 128\n"
+      "  mend: guard k.cu:3 by a comparison with the number of elements\n"
+      "interrupted; found so far:\n"
+      "1 finding in 2 launches\n");
+}
+
+TEST_F(EmulateMessages, NameAnInstructionOfPtxThatIsUnknown) {
+  std::ofstream(path("k.cu"))
+      << "#define STOP asm volatile(\"exit.now;\")\n__global__ void k() {\n  STOP;\n}\nint main() { k<<<1, "
+         "1>>>(); }\n";
+  expect({"emulate", path("k.cu")}, 1,
+         "instruction at k.cu:3, the emulator does not run exit.now\n1 finding in 1 launch\n");
+}
+
 TEST_F(EmulateMessages, NameALaunchFromAKernel) {
   std::ofstream(path("k.cu"))
       << "__global__ void a() {}\n__global__ void b() { a<<<1, 1>>>(); }\nint main() { b<<<1, 1>>>(); }\n";

@@ -58,14 +58,33 @@ TEST(Rewrite, MemoryIsNamedByTheVariableThatGetsIt) {
             "void f() { CHECK(cudaMalloc(::zellige::cuda::named(\"d.x[1]\", (void**)&d.x[1]), n)); }");
 }
 
-TEST(Rewrite, InlinePtxOfTheTableBecomesACall) {
+TEST(Rewrite, InlinePtxBecomesACallWithItsOperands) {
   EXPECT_EQ(text_of("void f() { asm volatile(\"cp.async.ca.shared.global.L2::128B [%0], [%1], %2;\\n\" :: \"r\"(to + "
                     "1), \"l\"(from), \"n\"(16)); }"),
-            "void f() { ::zellige::cuda::ptx_cp_async((to + 1), (from), (16)); }");
-  EXPECT_EQ(text_of("void f() { asm volatile(\"cp.async.wait_group 2;\"); }"),
-            "void f() { ::zellige::cuda::ptx_cp_async_wait(2); }");
-  EXPECT_EQ(text_of("void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane)); }"),
-            "void f() { (lane) = ::zellige::cuda::ptx_special(\"laneid\"); }");
+            "void f() { ::zellige::cuda::ptx(\"cp.async.ca.shared.global.L2::128B [%0], [%1], %2;\\n\", "
+            "{::zellige::cuda::ptx_operand(to + 1), ::zellige::cuda::ptx_operand(from), "
+            "::zellige::cuda::ptx_operand(16)}); }");
+  EXPECT_EQ(
+      text_of("void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane)); }"),
+      "void f() { ::zellige::cuda::ptx(\"mov.u32 %0, %%laneid;\", {::zellige::cuda::ptx_result(\"=r\", lane)}); }");
+  EXPECT_EQ(text_of("void f() { asm volatile(\"\" : \"+f\"(x) :: \"memory\"); }"), "void f() { ((void)0); }");
+}
+
+TEST(Rewrite, InlinePtxInAMacroKeepsTheLinesOfTheMacro) {
+  EXPECT_EQ(text_of("#define FENCE(n)   \\\n  asm volatile(       \\\n    \"bar.sync \" #n \";\" \\\n    ::: "
+                    "\"memory\")\nint x;"),
+            "#define FENCE(n)   \\\n  ::zellige::cuda::ptx(\"bar.sync \" #n \";\")\\\n\\\n\nint x;");
+}
+
+TEST(Rewrite, ClusterDimsAreToldToTheLaunches) {
+  EXPECT_EQ(text_of("__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) k(int* x) { x = 0; } int y;"),
+            "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) k(int* x) { x = 0; } static const "
+            "::zellige::cuda::ClusterDims zellige_cluster_1(\"k\", 2, 1, 1); int y;");
+}
+
+TEST(Rewrite, LaunchesByConfigurationGetTheKernelsName) {
+  EXPECT_EQ(text_of("void f() { cudaLaunchKernelEx(&config, k<float>, x, n); }"),
+            "void f() { ::zellige::cuda::launch_ex(\"k<float>\", &config, k<float>, x, n); }");
 }
 
 TEST(Rewrite, OtherPtxIsRefusedWithItsInstructionAndLine) {
@@ -77,10 +96,16 @@ TEST(Rewrite, OtherPtxIsRefusedWithItsInstructionAndLine) {
     }
     return "";
   };
-  EXPECT_EQ(refusal("void f() {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}"),
-            "k.cu:2: asm: the emulator does not run wgmma.fence.sync.aligned");
-  EXPECT_EQ(refusal("void f() { asm(\"{ .reg .pred p; setp.ne.b32 p, %0, 0; @p trap; }\" :: \"r\"(x)); }"),
-            "k.cu:1: asm: the emulator does not run several instructions of PTX");
+  EXPECT_EQ(
+      refusal("void f() {\n  asm volatile(\"tcgen05.alloc.cta_group::1.sync.aligned.b32 [%0], 32;\" :: \"r\"(p));\n}"),
+      "k.cu:2: asm: the emulator does not run tcgen05.alloc.cta_group::1.sync.aligned.b32");
+  EXPECT_EQ(refusal("void f() { asm(\"{ .reg .pred p; setp.ne.b32 p, %0, 0; @p trop; }\" :: \"r\"(x)); }"),
+            "k.cu:1: asm: the emulator does not run trop");
+  EXPECT_EQ(refusal("void f() { asm(\"add.rz.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(y), \"f\"(z)); }"),
+            "k.cu:1: asm: the emulator does not run add.rz.f32");
+  EXPECT_EQ(refusal("void f() { asm(\"mov.u32 %0, %%pm0;\" : \"=r\"(x)); }"),
+            "k.cu:1: asm: the emulator does not run the register %pm0");
+  EXPECT_EQ(refusal("#if ON\nvoid f() { asm(\"tcgen05.wait::ld.sync.aligned;\"); }\n#endif\n"), "");
 }
 
 TEST(Rewrite, LinesStayWhereTheyAre) {

@@ -1,7 +1,11 @@
 // CUDA's cooperative groups: the block, tiles of a warp, the lanes that run together, and the grid of a cooperative
 // launch.
 #pragma once
+#include <type_traits>
+
 #include "zellige/cuda/atomics.hpp"
+#include "zellige/cuda/pipeline.hpp"
+#include "zellige/emulate/async.hpp"
 
 namespace zellige::cuda {
 
@@ -100,6 +104,48 @@ class grid_group {
 };
 ZELLIGE_DEVICE grid_group this_grid() { return {}; }
 
+/// The threads of a thread block cluster.
+class cluster_group {
+ public:
+  ZELLIGE_DEVICE static void sync() {
+    barrier_arrive();
+    barrier_wait();
+  }
+  ZELLIGE_DEVICE static void barrier_arrive() {
+    ::zellige::emulate::Thread& t = ::zellige::emulate::self();
+    t.engine->async->cluster_arrive(t, true);
+  }
+  ZELLIGE_DEVICE static void barrier_wait() {
+    ::zellige::emulate::Thread& t = ::zellige::emulate::self();
+    t.engine->async->cluster_wait(t);
+  }
+  ZELLIGE_DEVICE static unsigned block_rank() { return ::zellige::emulate::self().cluster_rank; }
+  ZELLIGE_DEVICE static dim3 dim_blocks() { return ::zellige::emulate::self().cluster_size; }
+  ZELLIGE_DEVICE static unsigned num_blocks() {
+    return ::zellige::cuda::volume(::zellige::emulate::self().cluster_size);
+  }
+  ZELLIGE_DEVICE static dim3 block_index() {
+    const dim3 n = dim_blocks();
+    return {blockIdx.x % n.x, blockIdx.y % n.y, blockIdx.z % n.z};
+  }
+  ZELLIGE_DEVICE static unsigned thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
+  ZELLIGE_DEVICE static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+  ZELLIGE_DEVICE static unsigned size() { return num_threads(); }
+  /// Returns the address of the same variable in another block's shared memory.
+  template <class T>
+  ZELLIGE_DEVICE static T* map_shared_rank(T* p, int rank) {
+    return static_cast<T*>(
+        ::zellige::cuda::host->map_shared(const_cast<std::remove_cv_t<T>*>(p), static_cast<unsigned>(rank)));
+  }
+  ZELLIGE_DEVICE static unsigned query_shared_rank(const void* p) {
+    const unsigned rank = ::zellige::cuda::host->shared_address(p) >> 24;
+    return rank ? rank - 1 : block_rank();
+  }
+};
+ZELLIGE_DEVICE cluster_group this_cluster() { return {}; }
+
 /// The lanes of a warp that run together.
 class coalesced_group : public ::zellige::cuda::LaneGroup {
  public:
@@ -130,6 +176,23 @@ ZELLIGE_DEVICE thread_block_tile<N, Group> tiled_partition(const Group&) {
 template <class Group>
 ZELLIGE_DEVICE void sync(const Group& group) {
   group.sync();
+}
+
+/// Copies bytes from global to shared memory asynchronously, by the threads of a group.
+template <class Group>
+ZELLIGE_DEVICE void memcpy_async(const Group& group, void* to, const void* from, std::size_t bytes) {
+  ::zellige::cuda::copy_by_group(to, from, bytes, group.thread_rank(), group.size());
+  ::zellige::cuda::commit_copies();
+}
+/// Waits for the group's copies but the newest N of each thread.
+template <unsigned N, class Group>
+ZELLIGE_DEVICE void wait_prior(const Group& group) {
+  ::zellige::cuda::wait_for_copies(N);
+  group.sync();
+}
+template <class Group>
+ZELLIGE_DEVICE void wait(const Group& group) {
+  wait_prior<0>(group);
 }
 
 template <class T>

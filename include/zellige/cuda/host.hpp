@@ -59,6 +59,29 @@ using AtomicChange = void (*)(void* value, void* with);
 /// Computes the results of a warp collective. lanes: mask of those that take part; in[i] and out[i]: of lane i.
 using LanesCompute = void (*)(void* compute, std::uint32_t lanes, const void* const* in, void* const* out);
 
+/// An operand of a statement of inline PTX.
+struct PtxOperand {
+  void* result = nullptr;  // where the result goes; null: it is none
+  // the operand, if it is a variable of 4 bytes: instructions that run asynchronously read it later
+  const void* variable = nullptr;
+  unsigned long long value = 0;  // of an operand that is no result
+  unsigned char bytes = 0;
+  bool reads = false;  // of a result: the statement reads it, too ("+r")
+};
+
+/// The arguments of cuTensorMapEncodeTiled, and of cuTensorMapEncodeIm2col if `lower` is not null.
+struct TensorMapCall {
+  void* map;
+  int element;
+  unsigned rank;
+  void* address;
+  const unsigned long long *extents, *strides;
+  const unsigned *box, *element_strides;
+  int interleave, swizzle, promotion, fill;
+  const int *lower, *upper;
+  unsigned channels, pixels;
+};
+
 /// The emulator's functions. Those of the host return a cudaError_t.
 struct Host {
   // Called by the compiler's instrumentation.
@@ -94,6 +117,9 @@ struct Host {
   void (*cp_async)(void* to, const void* from, unsigned bytes, unsigned valid);
   unsigned (*shared_address)(const void* p);  // the offset of p in the block's shared memory
   void* (*shared_pointer)(unsigned address);
+  void (*ptx)(const char* statement, const PtxOperand*, unsigned operands);
+  int (*encode_tensor_map)(const TensorMapCall&);
+  void* (*map_shared)(void* p, unsigned rank);  // p of another block of the cluster
 };
 
 /// The emulator, set by `zellige emulate`.

@@ -19,6 +19,29 @@ struct Configuration {
       : grid(g), block(b), shared_bytes(shared) {}
 };
 
+/// The `__cluster_dims__` of a kernel. They form a list; a launch looks up its kernel in it.
+struct ClusterDims {
+  inline static const ClusterDims* first = nullptr;
+  const char* kernel;
+  dim3 dims;
+  const ClusterDims* next;
+  ClusterDims(const char* name, unsigned x = 1, unsigned y = 1, unsigned z = 1)
+      : kernel(name), dims(x, y, z), next(first) {
+    first = this;
+  }
+};
+/// Returns the cluster of a kernel; `name`: as the launch has it, "a::k<T>".
+inline dim3 cluster_of(const char* name) {
+  const char* from = name;
+  unsigned n = 0;
+  for (const char* c = name; *c && *c != '<'; ++c)
+    if (*c == ':' || *c == ' ') from = c + 1;
+  while (from[n] && from[n] != '<') ++n;
+  for (const ClusterDims* d = ClusterDims::first; d; d = d->next)
+    if (__builtin_strlen(d->kernel) == n && !__builtin_strncmp(d->kernel, from, n)) return d->dims;
+  return {};
+}
+
 /// Launches a kernel. `name`: as the source has it. `body`: calls the kernel with the arguments that it is given.
 template <class Body, class... Arguments>
 __attribute__((always_inline)) inline void launch(const char* name, Body body, const Configuration& c,
@@ -29,7 +52,8 @@ __attribute__((always_inline)) inline void launch(const char* name, Body body, c
   k.kernel = name;
   k.grid = {c.grid.x, c.grid.y, c.grid.z};
   k.block = {c.block.x, c.block.y, c.block.z};
-  k.cluster = {c.cluster.x, c.cluster.y, c.cluster.z};
+  const dim3 cluster = c.cluster.x * c.cluster.y * c.cluster.z > 1 ? c.cluster : cluster_of(name);
+  k.cluster = {cluster.x, cluster.y, cluster.z};
   k.shared_bytes = c.shared_bytes;
   k.cooperative = c.cooperative;
   k.closure = &call;
@@ -59,6 +83,35 @@ cudaError_t launch_together(const char* name, void (*kernel)(Parameters...), dim
   c.cooperative = true;
   launch_at(name, kernel, c, arguments, std::index_sequence_for<Parameters...>());
   return cudaPeekAtLastError();
+}
+
+/// cudaLaunchKernelEx; `zellige emulate` adds the kernel's name.
+template <class... Parameters, class... Arguments>
+__attribute__((always_inline)) inline cudaError_t launch_ex(const char* name, const cudaLaunchConfig_t* config,
+                                                            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  Configuration c(config->zellige_gridDim, config->zellige_blockDim, config->dynamicSmemBytes, config->stream);
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& a = config->attrs[i];
+    if (a.id == cudaLaunchAttributeClusterDimension)
+      c.cluster = dim3(a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z);
+    if (a.id == cudaLaunchAttributeCooperative) c.cooperative = a.val.cooperative != 0;
+  }
+  launch(name, kernel, c, static_cast<std::decay_t<Parameters>>(arguments)...);
+  return cudaPeekAtLastError();
+}
+/// cudaLaunchKernelExC.
+template <class... Parameters>
+cudaError_t launch_ex_array(const char* name, const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                            void** p) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return launch_ex(name, config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(p[I])...);
+  }
+  (std::index_sequence_for<Parameters...>());
+}
+
+/// A kernel whose parameters' types are not known: its arguments cannot be read.
+inline cudaError_t launch_ex_array(const char*, const cudaLaunchConfig_t*, const void*, void**) {
+  return done(cudaErrorNotSupported);
 }
 
 /// A `__shared__` variable of type T, of which each block has one. Tag: a type of the declaration's own.

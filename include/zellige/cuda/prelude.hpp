@@ -17,14 +17,20 @@
 #define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
-#define __CUDA_ARCH__ 800
+#define __CUDA_ARCH__ 900
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
+#define ZELLIGE_CUDA_EMULATED 1
+#if !defined(__clang__)
+#define __builtin_assume(condition) static_cast<void>(0)
+#endif
 
 #include "zellige/cuda/cooperative_groups.hpp"
 #include "zellige/cuda/intrinsics.hpp"
 #include "zellige/cuda/launch.hpp"
 #include "zellige/cuda/math.hpp"
 #include "zellige/cuda/pipeline.hpp"
+#include "zellige/cuda/ptx.hpp"
 #include "zellige/cuda/runtime.hpp"
 #include "zellige/cuda/types.hpp"

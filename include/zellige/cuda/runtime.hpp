@@ -27,6 +27,7 @@ enum cudaError_t : int {
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
+  cudaErrorInvalidClusterSize = 912,
   cudaErrorUnknown = 999
 };
 using cudaError = cudaError_t;
@@ -95,11 +96,42 @@ struct cudaDeviceProp {
   int regsPerBlock = 65536, regsPerMultiprocessor = 65536, warpSize = 32, maxThreadsPerBlock = 1024,
       maxThreadsPerMultiProcessor = 1024;
   int maxThreadsDim[3] = {1024, 1024, 64}, maxGridSize[3] = {2147483647, 65535, 65535};
-  int clockRate = 1000000, major = 8, minor = 0, multiProcessorCount = 2, memoryClockRate = 1000000,
+  int clockRate = 1000000, major = 9, minor = 0, multiProcessorCount = 2, memoryClockRate = 1000000,
       memoryBusWidth = 1024, l2CacheSize = 1 << 20;
   int concurrentKernels = 1, cooperativeLaunch = 1, managedMemory = 1, canMapHostMemory = 1, unifiedAddressing = 1,
       concurrentManagedAccess = 1, asyncEngineCount = 1, maxBlocksPerMultiProcessor = 8, integrated = 0, ECCEnabled = 0,
       computeMode = 0, pciBusID = 0, pciDeviceID = 0, deviceOverlap = 1;
+};
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore,
+  cudaLaunchAttributeAccessPolicyWindow,
+  cudaLaunchAttributeCooperative,
+  cudaLaunchAttributeSynchronizationPolicy,
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeClusterSchedulingPolicyPreference,
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeProgrammaticEvent,
+  cudaLaunchAttributePriority
+};
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative, programmaticStreamSerializationAllowed, priority;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+/// The configuration of cudaLaunchKernelEx.
+struct cudaLaunchConfig_t {
+  dim3 zellige_gridDim, zellige_blockDim;  // the names are rewritten: gridDim is a variable of kernels
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+  cudaLaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
 };
 
 namespace zellige::cuda {

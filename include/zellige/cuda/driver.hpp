@@ -1,0 +1,108 @@
+// CUDA's driver API as far as programs of the runtime need it: tensor maps, and the look-up of the functions that make them.
+#pragma once
+#include "zellige/cuda/runtime.hpp"
+
+enum CUresult : int { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_FOUND = 500 };
+using cuuint32_t = unsigned;
+using cuuint64_t = unsigned long;
+using CUdevice = int;
+using CUstream = cudaStream_t;
+using CUdeviceptr = unsigned long long;
+
+/// A tensor map, which only cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col write.
+struct alignas(64) CUtensorMap {
+  cuuint64_t opaque[16];
+};
+enum CUtensorMapDataType {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16,
+  CU_TENSOR_MAP_DATA_TYPE_UINT32,
+  CU_TENSOR_MAP_DATA_TYPE_INT32,
+  CU_TENSOR_MAP_DATA_TYPE_UINT64,
+  CU_TENSOR_MAP_DATA_TYPE_INT64,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+  CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ
+};
+enum CUtensorMapInterleave {
+  CU_TENSOR_MAP_INTERLEAVE_NONE,
+  CU_TENSOR_MAP_INTERLEAVE_16B,
+  CU_TENSOR_MAP_INTERLEAVE_32B
+};
+enum CUtensorMapSwizzle {
+  CU_TENSOR_MAP_SWIZZLE_NONE,
+  CU_TENSOR_MAP_SWIZZLE_32B,
+  CU_TENSOR_MAP_SWIZZLE_64B,
+  CU_TENSOR_MAP_SWIZZLE_128B,
+  CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,
+  CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B,
+  CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B
+};
+enum CUtensorMapL2promotion {
+  CU_TENSOR_MAP_L2_PROMOTION_NONE,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+};
+enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA };
+
+inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType element, cuuint32_t rank, void* address,
+                                       const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
+                                       const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                                       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                       CUtensorMapFloatOOBfill fill) {
+  unsigned long long e[5] = {}, s[5] = {};
+  for (unsigned d = 0; d < rank && d < 5; ++d) e[d] = extents[d], s[d] = d + 1 < rank ? strides[d] : 0;
+  return static_cast<CUresult>(
+      ::zellige::cuda::host->encode_tensor_map({map, element, rank, address, e, s, box, element_strides, interleave,
+                                                swizzle, promotion, fill, nullptr, nullptr, 0, 0}));
+}
+inline CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType element, cuuint32_t rank, void* address,
+                                        const cuuint64_t* extents, const cuuint64_t* strides, const int* lower,
+                                        const int* upper, cuuint32_t channels, cuuint32_t pixels,
+                                        const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
+                                        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                        CUtensorMapFloatOOBfill fill) {
+  unsigned long long e[5] = {}, s[5] = {};
+  for (unsigned d = 0; d < rank && d < 5; ++d) e[d] = extents[d], s[d] = d + 1 < rank ? strides[d] : 0;
+  return static_cast<CUresult>(
+      ::zellige::cuda::host->encode_tensor_map({map, element, rank, address, e, s, nullptr, element_strides, interleave,
+                                                swizzle, promotion, fill, lower, upper, channels, pixels}));
+}
+using PFN_cuTensorMapEncodeTiled = decltype(&cuTensorMapEncodeTiled);
+using PFN_cuTensorMapEncodeTiled_v12000 = PFN_cuTensorMapEncodeTiled;
+using PFN_cuTensorMapEncodeIm2col = decltype(&cuTensorMapEncodeIm2col);
+using PFN_cuTensorMapEncodeIm2col_v12000 = PFN_cuTensorMapEncodeIm2col;
+
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess,
+  cudaDriverEntryPointSymbolNotFound,
+  cudaDriverEntryPointVersionNotSufficent
+};
+enum : unsigned long long { cudaEnableDefault = 0 };
+inline cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long,
+                                           cudaDriverEntryPointQueryResult* result = nullptr) {
+  *function = !__builtin_strcmp(name, "cuTensorMapEncodeTiled")    ? reinterpret_cast<void*>(&cuTensorMapEncodeTiled)
+              : !__builtin_strcmp(name, "cuTensorMapEncodeIm2col") ? reinterpret_cast<void*>(&cuTensorMapEncodeIm2col)
+                                                                   : nullptr;
+  if (result) *result = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return *function ? cudaSuccess : ::zellige::cuda::done(cudaErrorInvalidSymbol);
+}
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                                    unsigned long long flags,
+                                                    cudaDriverEntryPointQueryResult* result = nullptr) {
+  return cudaGetDriverEntryPoint(name, function, flags, result);
+}
+inline CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+inline CUresult cuGetErrorString(CUresult e, const char** text) {
+  *text = e == CUDA_SUCCESS ? "no error" : "invalid argument";
+  return CUDA_SUCCESS;
+}
+inline CUresult cuGetErrorName(CUresult e, const char** text) {
+  *text = e == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR_INVALID_VALUE";
+  return CUDA_SUCCESS;
+}
