@@ -23,6 +23,7 @@ class PartsOfLoop {
  public:
   PartsOfLoop(const kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases)
       : kernel_(kernel), tasks_(tasks), of_tasks_(tasks.size()) {
+    result_.graph.items.reserve(8), result_.parts.reserve(8), result_.graph.dependences.reserve(16);
     for (const selection::Phase& phase : phases.inside) inside_.insert(inside_.end(), phase.begin(), phase.end());
     for (int t : inside_) of_tasks_[t].inside = true;
     group_products();

@@ -128,16 +128,16 @@ LoopSchedule modulo_schedule(const LoopGraph& graph) {
   // If an interval has a schedule, so has every longer one: each iteration idles at its end.
   Cycles low = 1, high = 1;
   for (const LoopItem& item : graph.items) high += delay(item);
-  std::optional<std::vector<Cycles>> best = start_times(graph, high);
-  if (!best) fail("loop: the dependences of an iteration have a cycle; items of an iteration follow each other");
+  if (!StartBounds(graph, high).decide())
+    fail("loop: the dependences of an iteration have a cycle; items of an iteration follow each other");
   while (low < high) {
     const Cycles middle = low + (high - low) / 2;
-    if (std::optional<std::vector<Cycles>> found = start_times(graph, middle))
-      best = std::move(found), high = middle;
+    if (StartBounds(graph, middle).decide())
+      high = middle;
     else
       low = middle + 1;
   }
-  LoopSchedule schedule{high, std::move(*best)};
+  LoopSchedule schedule{high, *start_times(graph, high)};
   for (std::size_t v = 0; v < graph.items.size(); ++v) {
     Cycles start = none;
     for (const LoopDependence& d : graph.dependences)
