@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -147,8 +146,7 @@ std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const ti
   if (rated.size() > as_one)
     std::ranges::stable_sort(rated.begin() + as_one, rated.end(), {}, [](const auto& r) { return r.first.split; });
   result.resize(std::min(rated.size(), as_one + as_two));
-  std::ranges::transform(rated | std::views::take(result.size()), result.begin(),
-                         [](const auto& r) { return r.second; });
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = rated[i].second;
   return result;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <queue>
-#include <ranges>
 #include <set>
 
 namespace zellige::fuse {
@@ -88,10 +88,12 @@ std::optional<std::vector<std::size_t>> Candidates::in_order(const Selected& way
 }
 
 std::vector<std::pair<std::size_t, std::size_t>> Candidates::readers(const Selected& way) const {
-  const auto grouped = std::views::filter([&](std::size_t c) { return !never_grouped(candidates_[c].list[0]); });
+  Selected grouped;
+  std::ranges::copy_if(way, std::back_inserter(grouped),
+                       [&](std::size_t c) { return !never_grouped(candidates_[c].list[0]); });
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i : way | grouped)
-    for (std::size_t j : way | grouped)
+  for (std::size_t i : grouped)
+    for (std::size_t j : grouped)
       if (candidates_[j].before.intersects(candidates_[i].ops)) pairs.emplace_back(i, j);
   return pairs;
 }

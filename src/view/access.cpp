@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 
 #include "graph/error.hpp"
 #include "view/expression.hpp"
@@ -17,8 +16,13 @@ constexpr std::size_t max_instances = 1 << 14;
 
 // Returns the parts of a name that are separated by dots.
 std::vector<std::string> parts_of(std::string_view name) {
-  std::vector<std::string> parts;
-  for (const auto part : std::views::split(name, '.')) parts.emplace_back(part.begin(), part.end());
+  std::vector<std::string> parts(1);
+  for (const char c : name) {
+    if (c == '.')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
   return parts;
 }
 bool one_of(const std::string& s, std::initializer_list<const char*> all) {
