@@ -1,5 +1,4 @@
-"""Binds the C ABI of <zellige/api.h> with ctypes: its structures, and functions that raise an exception where C
-returns a status."""
+"""Binds the C ABI of <zellige/api.h> with ctypes: its structures, and functions that raise an exception where C returns a status."""
 
 import ctypes
 import functools
@@ -187,8 +186,7 @@ def checked(status: int) -> None:
 
 
 def text_of(function, *arguments) -> str:
-    """Returns the string that a C function writes to its last parameter, a `char**`. Raises Error if the function
-    fails."""
+    """Returns the string that a C function writes to its last parameter, a `char**`. Raises Error if the function fails."""
     text = c_void_p()
     checked(function(*arguments, byref(text)))
     try:
@@ -237,8 +235,7 @@ def _json(form) -> str:
 
 
 class Graph:
-    """A graph that the library has parsed and validated. `form`: its JSON string, or a dict in that form. Raises
-    Error if it is invalid."""
+    """A graph that the library has parsed and validated. `form`: its JSON string, or a dict in that form. Raises Error if it is invalid."""
 
     def __init__(self, form, name: str = "graph"):
         self._handle = c_void_p()
@@ -342,8 +339,7 @@ class Program:
         checked(library().zellige_program_compile(self._handle))
 
     def time(self) -> float:
-        """Returns the measured time of one evaluation on the GPU, in microseconds. Raises Error if there is no
-        GPU."""
+        """Returns the measured time of one evaluation on the GPU, in microseconds. Raises Error if there is no GPU."""
         us = c_double()
         checked(library().zellige_program_time(self._handle, byref(us)))
         return us.value

@@ -51,8 +51,7 @@ def _leaves(tree, name: str) -> list:
 
 
 def _like(tree, leaves):
-    """Returns a tree with the same nested tuples, lists and dicts as `tree`, and with the items of the iterator
-    `leaves` as its leaves."""
+    """Returns a tree with the nested tuples, lists and dicts of `tree`, and with the items of the iterator `leaves` as its leaves."""
     if isinstance(tree, dict):
         return {key: _like(part, leaves) for key, part in tree.items()}
     if isinstance(tree, (tuple, list)):
@@ -123,8 +122,7 @@ class Program:
         return self._native.text("standalone")
 
     def page(self) -> str:
-        """Returns a page of HTML that says why the kernels are as they are, as `zellige explain` writes it, and that needs no
-        other file. Plans the graph again."""
+        """Returns a page of HTML, of one file, that says why the kernels are as they are (`zellige explain`). Plans the graph again."""
         return self._native.text("page")
 
     @property
