@@ -4,7 +4,6 @@
 
 #include <cute/tensor.hpp>
 
-#include "command.hpp"
 #include "printed.hpp"
 
 using namespace cute;
@@ -114,33 +113,6 @@ TEST(CompatThreadSlices, AreMembersOfAggregates) {
   EXPECT_EQ(loop.thread.thr_vmnk_, mma.get_slice(33).thr_vmnk_);
   static_assert(std::is_aggregate_v<decltype(mma.get_slice(0))>);
   static_assert(std::is_trivially_copyable_v<Mainloop>);
-}
-
-// The accumulator of an SM100 instruction is tensor memory: its traits name a type that is no number. Registers in its
-// place would be wrong, and the first error is the reason.
-TEST(CompatShapeArguments, AnAccumulatorInTensorMemoryIsRefusedInOneSentence) {
-  std::string const unit = file_of("tensor_memory.cpp", R"(#include <cute/tensor.hpp>
-using namespace cute;
-struct Tcgen05 {};
-struct InTensorMemory {};
-namespace cute {
-template <>
-struct MMA_Traits<Tcgen05> : MMA_Traits<UniversalFMA<float>> {
-  using FrgTypeC = InTensorMemory;
-};
-}  // namespace cute
-auto const fragment = partition_fragment_C(make_tiled_mma(Tcgen05{}), Shape<_128, _256>{});
-)");
-  CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
-  EXPECT_NE(result.status, 0);
-  std::size_t const first = result.text.find("error:");
-  ASSERT_NE(first, std::string::npos);
-  std::string const error = result.text.substr(first, result.text.find('\n', first) - first);
-  EXPECT_NE(error.find("make_fragment_C, partition_fragment_C: the accumulator of an SM100 instruction is in tensor "
-                       "memory, which is not supported"),
-            std::string::npos)
-      << error;
-  EXPECT_EQ(result.text.find("error:", first + 1), std::string::npos) << "one error is enough";
 }
 
 }  // namespace
