@@ -164,7 +164,7 @@ def filling_tensor_of_another_dtype(draw):
 
 def constant(draw):
     n = draw.extent(2)
-    made = draw.choice([lambda: torch.arange(n).flip(0), lambda: torch.arange(n * 2)[::2] // 2, lambda: torch.zeros(n, dtype=torch.int64)])
+    made = draw.choice([lambda: torch.arange(n).flip(0), lambda: (torch.arange(n * 2)[::2] // 2).flip(0), lambda: (torch.arange(n) + 1) % n])  # none counts up
     return lambda x: x[made()], (draw.tensor(n, draw.extent()),)
 
 
