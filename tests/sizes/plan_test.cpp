@@ -123,16 +123,9 @@ TEST(Sizes, WhatStaysAConstantIsRefusedInOneSentence) {
   };
   EXPECT_EQ(message(rows(64, {{0, 0}}),
                     [](graph::Builder& b) {
-                      const std::vector<TensorHandle> of{b.input("x", {64, 32}), b.input("y", {16, 32})};
-                      return concat(of[0], of[1], 0);
+                      return slice(b.input("x", {64, 32}), 0, 8, 64);
                     }),
-            "g_k0: T is 64, and dimension 0 of out is not");
-  EXPECT_EQ(
-      message(rows(64, {{0, 0}}),
-              [](graph::Builder& b) {
-                return slice(b.input("x", {64, 32}), 0, 8, 64);
-              }),
-      "g: x is seen as out_view: dimension 0 of (56, 32) is no product or part of the extents (T, 32) for all sizes");
+            "g_k0: T-8 may be 0, and blocks run one iteration at least");
   EXPECT_EQ(message(rows(20000, {{0, 1}}),
                     [](graph::Builder& b) {
                       return layer_norm(b.input("x", {3, 20000}), 1e-5);
