@@ -89,7 +89,7 @@ def test_a_graph_with_sizes():
     x, z = np.ones((3, 8), "f4"), np.zeros((6, 8), "f4")
     assert program(x, z).shape == (9, 8)
     assert refused(lambda: program(x, x)) == "program g, input z: expected 2*T = 6 elements along dimension 0, found 3; T is 3, dimension 0 of input x"
-    assert refused(lambda: program(np.ones((41, 8), "f4"), z)) == "graph g: expected T from 1 to 40, found 41, dimension 0 of input x"
+    assert refused(lambda: program(np.ones((41, 8), "f4"), z)) == "program g: expected T from 1 to 40, found 41, dimension 0 of input x"
     half = zellige.compile(form | {"inputs": [form["inputs"][1]], "operators": [{"op": "exp", "inputs": ["z"], "outputs": ["y"]}]}, target="sm_80", on="reference")
     assert refused(lambda: half(x)) == "program g, input z: expected 2*T elements along dimension 0, found 3"
     assert refused(lambda: program.at(T=0)) == "program g: expected T from 1 to 40, found 0"
