@@ -95,7 +95,7 @@ def test_a_graph_with_sizes():
     assert refused(lambda: program.at(T=0)) == "program g: expected T from 1 to 40, found 0"
     assert refused(lambda: program.at(S=1)) == "program g: expected values of T, found S"
     assert refused(lambda: program.at()) == "program g: expected a value of T, found none"
-    assert refused(lambda: program(x[0], z)) == "graph g, input x: expected 2 dimensions, found 1"
+    assert refused(lambda: program(x[0], z)) == "program g, input x: expected rank 2, found 1"
 
 
 def test_what_does_not_hold_for_all_values_is_refused():
