@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "emulate/calls.hpp"
 
@@ -87,6 +88,7 @@ void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
 
 bool atomic(Fiber& f, Place p, unsigned bytes, void (*change)(void* value, void* with), void* with, Site site) {
   f.home->check_time(f, site);
+  acquire_again(f, site);
   if (!admit_access(f, p, bytes, true, site)) return false;
   if (p.region->space == Space::shared)
     check_shared(f, p, bytes, site);
@@ -108,8 +110,18 @@ bool atomic(Fiber& f, Place p, unsigned bytes, void (*change)(void* value, void*
   return true;
 }
 
+void acquire_again(Fiber& f, Site site) {
+  if (!f.relaxed_read.region) return;
+  const Place p = std::exchange(f.relaxed_read, {});
+  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
+  if (!state.races) return;
+  const std::lock_guard lock(state.races->arrivals.mutex);
+  synchronize(f, state.races->arrivals.at, std::size_t(p.p - p.region->begin), site);
+}
+
 void relaxed_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
   f.home->check_time(f, site);
+  acquire_again(f, site);
   if (!admit_access(f, p, bytes, writes, site)) return;
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   if (writes && state.flags) std::memset(state.flags + (p.p - p.region->begin), 1, bytes);
@@ -117,7 +129,7 @@ void relaxed_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
   if (writes)
     f.home->cluster.polled = 0;
   else
-    spin(f, p.p, site);
+    f.relaxed_read = p, spin(f, p.p, site);
 }
 
 shadow::Arrival released_by(const Fiber& f, Site site) {
@@ -135,6 +147,7 @@ shadow::Arrival released_by(const Fiber& f, Site site) {
 }
 
 void thread_fence(Fiber& f, bool of_block) {
+  acquire_again(f, {});
   auto all = std::make_shared<shadow::Arrival>(released_by(f, {}));
   all->in_block = of_block;
   f.released = std::move(all);

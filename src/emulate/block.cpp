@@ -110,6 +110,7 @@ void Block::begin(std::uint64_t linear_index) {
     f.in_flight.reset();
     f.released.reset();
     f.acquired_at = nullptr;
+    f.relaxed_read = {};
     f.called_from = {};
     f.carry = false;
     f.spins_at = 0;

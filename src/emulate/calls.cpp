@@ -312,6 +312,7 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
 }
 
 bool check_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
+  acquire_again(f, site);
   return writes ? access<true>(f, p, bytes, site) : access<false>(f, p, bytes, site);
 }
 

@@ -175,8 +175,9 @@ struct Fiber : Thread {
   std::shared_ptr<const shadow::Arrival> released;  // what its last __threadfence covers; null: there was none
   const void* acquired_at = nullptr;                // the arrivals that it has acquired last, and how many
   std::size_t acquired_count = 0;
-  Site called_from{};  // in place of the site of its calls, while an interpreter makes them for it (inline PTX)
-  bool carry = false;  // the carry of PTX's add.cc
+  Place relaxed_read{};  // global memory that it read relaxed since its last access; region null: none
+  Site called_from{};    // in place of the site of its calls, while an interpreter makes them for it (inline PTX)
+  bool carry = false;    // the carry of PTX's add.cc
 };
 
 /// Returns the fiber that an emulated kernel's call names.
