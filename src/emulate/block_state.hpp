@@ -34,6 +34,8 @@ struct LaunchState : Launch {
   const std::size_t* sizes = nullptr;
   std::atomic<std::uint64_t>* next = nullptr;  // the next cluster that starts, by its index
   std::uint64_t clusters = 0;
+  // Workers that run a cluster which does not wait for memory to change; null: there is one worker.
+  std::atomic<int>* busy = nullptr;
   const LaunchState* ranks = nullptr;  // by rank: the launch with that rank's arguments; null: there is one rank
 };
 

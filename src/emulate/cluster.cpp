@@ -2,7 +2,9 @@
 #include "emulate/cluster.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "emulate/block_reports.hpp"
 #include "emulate/masked.hpp"
@@ -88,7 +90,7 @@ bool Cluster::run(std::uint64_t linear) {
     live += blocks_[r]->thread_count();
   }
   current_ = 0;
-  polled = 0;
+  polled = 0, idle_ = 0;
   const SignalWatch watch(*this, launch_->config->seconds);
   while (live) {
     Fiber* f = next();
@@ -166,8 +168,19 @@ void Cluster::land_commit(const Landing& landing) {
   complete_bytes(*this, *barrier, 0);
 }
 
+// Another worker's block may change the memory that all threads of this cluster wait for. Waits a while for that; returns
+// false if for a while no other worker has run either.
+bool Cluster::others_run() {
+  if (!launch_->busy) return false;
+  --*launch_->busy;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  idle_ = *launch_->busy > 0 ? 0 : idle_ + 1;
+  ++*launch_->busy;
+  return idle_ < 20;
+}
+
 bool Cluster::wake_pollers() {
-  if (polled > 1000) return false;
+  if (polled > 1000 && !others_run()) return false;
   bool any = false;
   for (auto& b : blocks_)
     for (const Fiber::State state : {Fiber::State::polling, Fiber::State::spinning}) any |= b->wake(state);

@@ -112,6 +112,7 @@ class Cluster {
   // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
   // 1000 times while no other thread made progress.
   bool wake_pollers();
+  bool others_run();
   bool gather();    // lets the threads in active_lanes() continue; false if there are none
   void complete();  // completes the barrier of the cluster
   bool unstick();   // reports why no thread can run; false if the cluster must end
@@ -120,6 +121,7 @@ class Cluster {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<shadow::BlockOfCluster> places_;  // of the blocks, by rank; none if there is one block
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
+  int idle_ = 0;              // how often in a row no other worker ran when all threads waited for memory
   std::uint64_t random_ = 0;  // of the order of ranks, if the launch has a seed
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;

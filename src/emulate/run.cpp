@@ -178,12 +178,23 @@ std::vector<LineCost> by_line(const AccessCosts& costs, const std::string& sourc
 
 namespace {
 
+// Counts a worker as busy.
+struct BusyWorker {
+  explicit BusyWorker(std::atomic<int>& of) : busy(of) { ++busy; }
+  BusyWorker(const BusyWorker&) = delete;
+  ~BusyWorker() { --busy; }
+  std::atomic<int>& busy;
+};
+
 // Runs clusters until none is left; returns whether all of them ended.
-bool run_blocks(Cluster& cluster, std::atomic<std::uint64_t>& next, std::uint64_t blocks,
+bool run_blocks(Cluster& cluster, std::atomic<std::uint64_t>& next, std::atomic<int>& busy, std::uint64_t blocks,
                 void (*progress)(std::uint64_t, std::uint64_t)) {
   bool complete = true;
   for (std::uint64_t b; !interrupted && (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
-    complete &= cluster.run(b);
+    {
+      const BusyWorker running(busy);
+      complete &= cluster.run(b);
+    }
     if (progress) progress(std::min(next.load(std::memory_order_relaxed), blocks), blocks);
   }
   return complete && !interrupted;
@@ -213,7 +224,9 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   workers = unsigned(std::min<std::uint64_t>(workers, grid.clusters));
 
   std::atomic<std::uint64_t> next{0};
+  std::atomic<int> busy{0};
   grid.next = &next;
+  if (workers > 1) grid.busy = &busy;
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;
@@ -225,7 +238,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
       const auto progress = std::this_thread::get_id() == caller ? config.progress : nullptr;
-      const bool complete = run_blocks(*block, next, grid.clusters, progress);
+      const bool complete = run_blocks(*block, next, busy, grid.clusters, progress);
       std::lock_guard lock(mutex);
       report.counters += block->counters, report.complete &= complete;
       for (const auto& [place, cost] : block->costs) {
