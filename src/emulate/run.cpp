@@ -225,8 +225,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
 
   std::atomic<std::uint64_t> next{0};
   std::atomic<int> busy{0};
-  grid.next = &next;
-  if (workers > 1) grid.busy = &busy;
+  grid.next = &next, grid.busy = workers > 1 ? &busy : nullptr;
   std::mutex mutex;
   EmulationReport report;
   std::vector<RawFinding> raw;
