@@ -267,7 +267,8 @@ void check_instructions(const Kernel& s, const target::Target& t) {
       if (tma && t.compute_capability < 90)
         does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", s.name(),
                      at(a, step, p.index), t.name);
-      if (wgmma && target::find_instruction(t, step.work.matmul.row->name) != step.work.matmul.row)
+      const Instruction* const row = step.work.matmul.row;  // null in a plan that names none
+      if (wgmma && (row ? target::find_instruction(t, row->name) != row : t.compute_capability != 90))
         does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, p.index),
                      t.name);
       if (wgmma && a.warps % warpgroup != 0)
