@@ -192,9 +192,9 @@ std::uint64_t narrowed(const PtxInstruction& i, std::uint64_t bits) {
   const std::uint64_t low = ptx_low(bits, from.bits);
   if (!i.has("sat")) return from.is_signed() ? std::uint64_t(ptx_signed(low, from.bits)) : low;
   const __int128 x = from.is_signed() ? __int128(ptx_signed(low, from.bits)) : __int128(low);
-  const __int128 most = (__int128(1) << (to.is_signed() ? to.bits - 1 : to.bits)) - 1;
-  const __int128 least = to.is_signed() ? -most - 1 : 0;
-  return std::uint64_t(x > most ? most : x < least ? least : x);
+  const __int128 maximum = (__int128(1) << (to.is_signed() ? to.bits - 1 : to.bits)) - 1;
+  const __int128 minimum = to.is_signed() ? -maximum - 1 : 0;
+  return std::uint64_t(std::clamp(x, minimum, maximum));
 }
 // Converts a number to a floating-point number.
 std::uint64_t float_of(const PtxInstruction& i, double x) {

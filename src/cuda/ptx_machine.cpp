@@ -263,14 +263,14 @@ void execute_ptx(const char* statement, const PtxOperand* operands, unsigned cou
   thread_local Fiber host;  // a function of host and device may convert numbers on the host, too
   Fiber& f = inside_kernel ? emulate::fiber(emulate::self()) : host;
   const PtxStatement& s = parsed(statement);
-  if (!f.home && (!s.error.empty() || s.variables > PtxMachine::most || count > PtxMachine::most))
+  if (!f.home && (!s.error.empty() || s.variables > PtxMachine::max_registers || count > PtxMachine::max_registers))
     refuse_on_host(s.error, site);
   if (!s.error.empty())
     f.home->stop(f, Finding::Kind::instruction, nullptr, site, "at \1, the emulator does not run {}", s.error);
-  if (s.variables > PtxMachine::most || count > PtxMachine::most)
+  if (s.variables > PtxMachine::max_registers || count > PtxMachine::max_registers)
     f.home->stop(f, Finding::Kind::instruction, nullptr, site,
                  "at \1, a statement of PTX with {} operands and {} registers; the emulator has room for {}", count,
-                 s.variables, PtxMachine::most);
+                 s.variables, PtxMachine::max_registers);
   f.called_from = site;
   PtxMachine m{f, site, operands, count};
   for (; m.next < s.code.size();) {

@@ -11,16 +11,16 @@ namespace zellige::cuda {
 
 /// The state of a thread that executes a statement: its registers, and the operands that the program gives.
 struct PtxMachine {
-  static constexpr unsigned most = 160;  // operands, and registers
+  static constexpr unsigned max_registers = 160;  // operands, and registers
 
   emulate::Fiber& f;
   emulate::Site site;
   const PtxOperand* operands;
   unsigned operand_count;
   std::size_t next = 0;  // the instruction that comes next
-  std::uint64_t variables[most] = {};
-  std::uint64_t slots[most] = {};
-  bool known[most] = {};  // slots[i] is the operand's value
+  std::uint64_t variables[max_registers] = {};
+  std::uint64_t slots[max_registers] = {};
+  bool known[max_registers] = {};  // slots[i] is the operand's value
 
   /// Returns an operand's bits.
   std::uint64_t read(const PtxValue&);

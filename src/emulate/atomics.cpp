@@ -110,8 +110,7 @@ bool atomic(Fiber& f, Place p, unsigned bytes, void (*change)(void* value, void*
   return true;
 }
 
-void acquire_again(Fiber& f, Site site) {
-  if (!f.relaxed_read.region) return;
+void acquire_relaxed(Fiber& f, Site site) {
   const Place p = std::exchange(f.relaxed_read, {});
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   if (!state.races) return;

@@ -21,7 +21,10 @@ void relaxed_access(Fiber&, Place, unsigned bytes, bool writes, Site);
 /// Acquires what others have released at the place that the thread read relaxed, if it did so since its last access. The
 /// kernel reads after relaxed_access() has checked it, so it may see the value of a thread that ran on another worker between
 /// the two.
-void acquire_again(Fiber&, Site);
+void acquire_relaxed(Fiber&, Site);
+inline void acquire_again(Fiber& f, Site site) {
+  if (f.relaxed_read.region) acquire_relaxed(f, site);
+}
 /// __threadfence(): the thread's atomics from now on release what it has done and observed so far. `of_block`:
 /// __threadfence_block(), which does so for threads of its block alone.
 void thread_fence(Fiber&, bool of_block = false);

@@ -50,16 +50,24 @@ enum CUtensorMapL2promotion {
 };
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA };
 
+namespace zellige::cuda {
+// Encodes a map; `call` has all but the extents and strides, which are numbers of the emulator's type there.
+inline CUresult encode(const cuuint64_t* extents, const cuuint64_t* strides, TensorMapCall call) {
+  unsigned long long e[5] = {}, s[5] = {};
+  for (unsigned d = 0; d < call.rank && d < 5; ++d) e[d] = extents[d], s[d] = d + 1 < call.rank ? strides[d] : 0;
+  call.extents = e, call.strides = s;
+  return static_cast<CUresult>(host->encode_tensor_map(call));
+}
+}  // namespace zellige::cuda
+
 inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType element, cuuint32_t rank, void* address,
                                        const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
                                        const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
                                        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                        CUtensorMapFloatOOBfill fill) {
-  unsigned long long e[5] = {}, s[5] = {};
-  for (unsigned d = 0; d < rank && d < 5; ++d) e[d] = extents[d], s[d] = d + 1 < rank ? strides[d] : 0;
-  return static_cast<CUresult>(
-      ::zellige::cuda::host->encode_tensor_map({map, element, rank, address, e, s, box, element_strides, interleave,
-                                                swizzle, promotion, fill, nullptr, nullptr, 0, 0}));
+  return ::zellige::cuda::encode(extents, strides,
+                                 {map, element, rank, address, nullptr, nullptr, box, element_strides, interleave,
+                                  swizzle, promotion, fill, nullptr, nullptr, 0, 0});
 }
 inline CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType element, cuuint32_t rank, void* address,
                                         const cuuint64_t* extents, const cuuint64_t* strides, const int* lower,
@@ -67,11 +75,9 @@ inline CUresult cuTensorMapEncodeIm2col(CUtensorMap* map, CUtensorMapDataType el
                                         const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                         CUtensorMapFloatOOBfill fill) {
-  unsigned long long e[5] = {}, s[5] = {};
-  for (unsigned d = 0; d < rank && d < 5; ++d) e[d] = extents[d], s[d] = d + 1 < rank ? strides[d] : 0;
-  return static_cast<CUresult>(
-      ::zellige::cuda::host->encode_tensor_map({map, element, rank, address, e, s, nullptr, element_strides, interleave,
-                                                swizzle, promotion, fill, lower, upper, channels, pixels}));
+  return ::zellige::cuda::encode(extents, strides,
+                                 {map, element, rank, address, nullptr, nullptr, nullptr, element_strides, interleave,
+                                  swizzle, promotion, fill, lower, upper, channels, pixels});
 }
 using PFN_cuTensorMapEncodeTiled = decltype(&cuTensorMapEncodeTiled);
 using PFN_cuTensorMapEncodeTiled_v12000 = PFN_cuTensorMapEncodeTiled;
