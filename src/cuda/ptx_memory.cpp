@@ -41,12 +41,18 @@ bool check_ptx_access(PtxMachine& m, const PtxInstruction& i, unsigned char* p, 
   return valid;
 }
 
+// Returns the number of values of an operand that is one register or a group; refuses more than 16 bytes.
+unsigned values_of(PtxMachine& m, const PtxInstruction& i, const PtxValue& v) {
+  const unsigned count = v.kind == PtxValue::Kind::group ? unsigned(v.parts.size()) : 1;
+  if (count * i.type.bytes() > 16) m.refuse(i, "of more than 16 bytes");
+  return count;
+}
+
 void run_ld(PtxMachine& m, const PtxInstruction& i) {
   if (i.operands.size() < 2) m.refuse(i, "with so few operands");
   unsigned char* const p = m.address(i.operands[1], of_shared(i));
   const PtxValue& to = i.operands[0];
-  const unsigned count = to.kind == PtxValue::Kind::group ? unsigned(to.parts.size()) : 1, size = i.type.bytes();
-  if (count * size > 16) m.refuse(i, "of more than 16 bytes");
+  const unsigned count = values_of(m, i, to), size = i.type.bytes();
   alignas(16) unsigned char bytes[16];
   std::memset(bytes, 255, sizeof(bytes));
   if (check_ptx_access(m, i, p, count * size, false)) std::memcpy(bytes, p, count * size);
@@ -62,8 +68,7 @@ void run_st(PtxMachine& m, const PtxInstruction& i) {
   if (i.operands.size() < 2) m.refuse(i, "with so few operands");
   unsigned char* const p = m.address(i.operands[0], of_shared(i));
   const PtxValue& from = i.operands[1];
-  const unsigned count = from.kind == PtxValue::Kind::group ? unsigned(from.parts.size()) : 1, size = i.type.bytes();
-  if (count * size > 16) m.refuse(i, "of more than 16 bytes");
+  const unsigned count = values_of(m, i, from), size = i.type.bytes();
   alignas(16) unsigned char bytes[16];
   for (unsigned k = 0; k < count; ++k) {
     const PtxValue& part = from.kind == PtxValue::Kind::group ? from.parts[k] : from;
