@@ -1,46 +1,295 @@
 #!/usr/bin/env python3
-"""Times graphs over ranks on the GPUs of a machine, one process per rank: collectives by NCCL beside kernels in which ranks exchange tiles.
+"""Times graphs over ranks on the GPUs of a machine, one process per rank, beside PyTorch on NCCL and on symmetric memory.
 
-  ranks.py ZELLIGE [--ranks 2] [--rounds 2] [--only TEXT] [--torch] [--out FILE.json]
+  ranks.py [--ranks 2] [--rounds 5] [--only TEXT,TEXT] [--seconds 600] [--out FILE.json] [--picture FILE.svg]
 
-Times are us of an evaluation in a CUDA graph, with a warm L2; the slowest rank counts, and of several rounds, which are interleaved,
-the least. Every run is checked, too. With --torch, PyTorch's all-reduce by NCCL and by symmetric memory are timed in the same call.
-NCCL is found as docs/explanation/ranks.md says.
+Rows: all-reduce; the MLP of Llama 3 8B and 70B with its residual and norm; all-gather and product; product and reduce-scatter. Ours is
+`zellige.ranks`, with collectives of NCCL and with kernels in which ranks exchange tiles. PyTorch's products are cuBLAS's.
+
+Times are us of an evaluation, ten of which are a CUDA graph, with a warm L2. Rounds of all ways are interleaved; a round counts the slowest rank, and
+the median round is printed. Results are compared with PyTorch's, and between ranks bit for bit. The package must be importable (PYTHONPATH,
+ZELLIGE_LIBRARY), and NCCL be PyTorch's. Rows that do not begin within --seconds are left out.
 """
 
 import argparse
 import json
 import os
 import socket
+import statistics
 import subprocess
 import sys
-import tempfile
+import time
 
-ALL_REDUCE = [2 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
-ROWS = [1, 16, 64, 512]
-
-
-def all_reduce(ranks, size):
-    """An all-reduce of `size` bytes of bf16."""
-    return {"zellige_graph": 1, "name": f"all_reduce_{size}", "ranks": ranks,
-            "inputs": [{"name": "x", "dtype": "bf16", "shape": [size // 2048, 1024]}],
-            "operators": [{"op": "all_reduce", "inputs": ["x"], "outputs": ["y"]}], "outputs": ["y"]}
+ALL_REDUCE = [2 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
+ROWS = [1, 16, 64, 512, 4096]
+MODELS = {"8b": (4096, 14336), "70b": (8192, 28672)}
+EVALUATIONS, LAUNCHES = 10, 10
 
 
-def mlp(ranks, rows, hidden=4096, inner=14336):
-    """The MLP of Llama 3 8B, with its residual and the norm that follows."""
-    part = inner // ranks
-    shapes = {"x": [rows, hidden], "gate": [hidden, part], "up": [hidden, part], "down": [part, hidden], "residual": [rows, hidden]}
-    return {"zellige_graph": 1, "name": f"mlp_{rows}", "ranks": ranks,
-            "inputs": [{"name": n, "dtype": "bf16", "shape": s, **({"constant": True} if n in ("gate", "up", "down") else {})}
-                       for n, s in shapes.items()],
-            "operators": [{"op": "matmul", "inputs": ["x", "gate"], "outputs": ["g"]},
-                          {"op": "matmul", "inputs": ["x", "up"], "outputs": ["u"]},
-                          {"op": "silu", "inputs": ["g"], "outputs": ["s"]}, {"op": "mul", "inputs": ["s", "u"], "outputs": ["h"]},
-                          {"op": "matmul", "inputs": ["h", "down"], "outputs": ["p"]},
-                          {"op": "all_reduce", "inputs": ["p"], "outputs": ["a"]},
-                          {"op": "add", "inputs": ["a", "residual"], "outputs": ["r"]},
-                          {"op": "rms_norm", "inputs": ["r"], "outputs": ["y"], "eps": 1e-5}], "outputs": ["r", "y"]}
+def names():
+    """The rows, by name."""
+    rows = [f"all_reduce_{size}" for size in ALL_REDUCE]
+    rows += [f"mlp_{model}_{n}" for model in MODELS for n in ROWS]
+    return rows + [f"{kind}_{n}" for kind in ("all_gather_product", "product_reduce_scatter") for n in ROWS[2:]]
+
+
+def graph(name, ranks, inputs, operators, outputs):
+    return {
+        "zellige_graph": 1,
+        "name": name,
+        "ranks": ranks,
+        "inputs": [
+            {"name": n, "dtype": "bf16", "shape": list(x.shape), **({"constant": True} if n in ("gate", "up", "down", "w") else {})}
+            for n, x in inputs.items()
+        ],
+        "operators": [{"op": op, "inputs": of, "outputs": [to], **more} for op, of, to, more in operators],
+        "outputs": outputs,
+    }
+
+
+class Row:
+    """What a row computes: the graph, this rank's inputs, and PyTorch's functions of them by the name of a way."""
+
+    def __init__(self, name, ranks, rank, torch, dist, group):
+        self.name, self.ranks, self.torch, self.dist, self.group = name, ranks, torch, dist, group
+        self.random = torch.Generator(device="cuda").manual_seed(rank)
+        self.everywhere = torch.Generator(device="cuda").manual_seed(77)
+        self.inputs, self.ways, self.same = {}, {}, True  # same: all ranks have the same results
+        kind, _, size = name.rpartition("_")
+        getattr(self, kind.rpartition("_")[0] if kind.startswith("mlp") else kind)(kind, int(size))
+
+    def tensor(self, *shape, everywhere=False, scale=1.0):
+        torch = self.torch
+        x = torch.randn(*shape, generator=self.everywhere if everywhere else self.random, device="cuda", dtype=torch.float32)
+        return (x * scale).to(torch.bfloat16)
+
+    def symmetric(self, *shape):
+        import torch.distributed._symmetric_memory as memory
+
+        t = memory.empty(*shape, dtype=self.torch.bfloat16, device="cuda")
+        memory.rendezvous(t, self.group)
+        return t
+
+    def all_reduce(self, _, size):
+        self.inputs = {"x": self.tensor(max(1, size // 8192), min(4096, size // 2))}
+        self.form = graph(self.name, self.ranks, self.inputs, [("all_reduce", ["x"], "y", {})], ["y"])
+        x, ops = self.inputs["x"], self.torch.ops.symm_mem
+        made = x.clone()
+
+        def nccl():
+            self.dist.all_reduce(made)
+            return [made]
+
+        self.ways = {"torch_nccl": nccl}
+        t = self.symmetric(*x.shape).copy_(x)
+        self.ways["torch_one_shot"] = lambda: [ops.one_shot_all_reduce(t, "sum", self.group)]
+        u = self.symmetric(*x.shape).copy_(x)
+        self.ways["torch_two_shot"] = lambda: [ops.two_shot_all_reduce_(u, "sum", self.group)]
+
+    def mlp(self, kind, rows):
+        hidden, inner = MODELS[kind.rpartition("_")[2]]
+        part, f, torch = inner // self.ranks, self.torch.nn.functional, self.torch
+        x, residual = self.tensor(rows, hidden, everywhere=True), self.tensor(rows, hidden, everywhere=True)
+        gate, up, down = (self.tensor(*s, scale=s[0] ** -0.5) for s in ((hidden, part), (hidden, part), (part, hidden)))
+        self.inputs = {"x": x, "gate": gate, "up": up, "down": down, "residual": residual}
+        self.form = graph(
+            self.name,
+            self.ranks,
+            self.inputs,
+            [
+                ("matmul", ["x", "gate"], "g", {}),
+                ("matmul", ["x", "up"], "u", {}),
+                ("silu", ["g"], "s", {}),
+                ("mul", ["s", "u"], "h", {}),
+                ("matmul", ["h", "down"], "p", {}),
+                ("all_reduce", ["p"], "a", {}),
+                ("add", ["a", "residual"], "r", {}),
+                ("rms_norm", ["r"], "y", {"eps": 1e-5}),
+            ],
+            ["r", "y"],
+        )
+        out = self.symmetric(rows, hidden)
+
+        def tail(a):
+            r = a + residual
+            return [r, f.rms_norm(r, (hidden,), eps=1e-5)]
+
+        def nccl():
+            p = (f.silu(x @ gate) * (x @ up)) @ down
+            self.dist.all_reduce(p)
+            return tail(p)
+
+        def one_shot():
+            torch.mm(f.silu(x @ gate) * (x @ up), down, out=out)
+            return tail(torch.ops.symm_mem.one_shot_all_reduce(out, "sum", self.group))
+
+        self.ways = {"torch_nccl": nccl, "torch_one_shot": one_shot}
+
+    def all_gather_product(self, _, rows, k=4096, n=7168):
+        x, w = self.tensor(rows // self.ranks, k), self.tensor(k, n, scale=k**-0.5)
+        self.inputs, self.same = {"x": x, "w": w}, False
+        self.form = graph(self.name, self.ranks, self.inputs, [("all_gather", ["x"], "a", {"dim": 0}), ("matmul", ["a", "w"], "y", {})], ["y"])
+        whole = self.torch.empty(rows, k, dtype=x.dtype, device="cuda")
+
+        def nccl():
+            self.dist.all_gather_into_tensor(whole, x)
+            return [whole @ w]
+
+        self.ways = {"torch_nccl": nccl, "torch_fused": lambda: self.torch.ops.symm_mem.fused_all_gather_matmul(x, [w], 0, self.group)[1]}
+
+    def product_reduce_scatter(self, _, rows, k=7168, n=4096):
+        x, w = self.tensor(rows, k), self.tensor(k, n, scale=k**-0.5)
+        self.inputs, self.same = {"x": x, "w": w}, False
+        operators = [("matmul", ["x", "w"], "p", {}), ("reduce_scatter", ["p"], "y", {"dim": 0})]
+        self.form = graph(self.name, self.ranks, self.inputs, operators, ["y"])
+        part = self.torch.empty(rows // self.ranks, n, dtype=x.dtype, device="cuda")
+
+        def nccl():
+            self.dist.reduce_scatter_tensor(part, x @ w)
+            return [part]
+
+        self.ways = {"torch_nccl": nccl, "torch_fused": lambda: [self.torch.ops.symm_mem.fused_matmul_reduce_scatter(x, w, "sum", 0, self.group)]}
+
+
+class Rank:
+    """One process: its rank measures all rows with the others."""
+
+    def __init__(self, given):
+        import torch
+        import torch.distributed as dist
+
+        self.given, self.torch, self.dist = given, torch, dist
+        self.rank, self.ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        torch.cuda.set_device(self.rank)
+        dist.init_process_group("nccl", device_id=torch.device("cuda", self.rank))
+        from zellige import ranks
+
+        self.ranks_of_zellige, self.mine = ranks, ranks.of_group()
+
+    def slowest(self, value):
+        t = self.torch.tensor(float(value), device="cuda")
+        self.dist.all_reduce(t, self.dist.ReduceOp.MAX)
+        return t.item()
+
+    def ours(self, row, collectives):
+        program = self.ranks_of_zellige.compile(row.form, self.mine, collectives=collectives, constant=())
+        arrays = list(row.inputs.values())
+        outs = [self.torch.empty(o.shape, dtype=self.torch.bfloat16, device="cuda") for o in program.outputs]
+
+        def run():
+            program(*arrays, out=outs)
+            return outs
+
+        run.notes = program.notes()
+        return run
+
+    def check(self, row, way, made, right):
+        """Raises RuntimeError if results are not PyTorch's, or differ between ranks that must have the same bits."""
+        torch = self.torch
+        for y, expected in zip(made, right):
+            error = (y.float() - expected.float()).abs().max().item() / max(expected.float().abs().max().item(), 1e-9)
+            wrong = self.slowest(0 if error < 0.03 else error)
+            if wrong:
+                raise RuntimeError(f"differs from PyTorch's by {wrong:.3g} of the largest value")
+            if row.same and not way.startswith("torch"):
+                everyone = [torch.empty_like(y) for _ in range(self.ranks)]
+                self.dist.all_gather(everyone, y.contiguous())
+                if not all(torch.equal(everyone[0], other) for other in everyone):
+                    raise RuntimeError("differs between ranks")
+
+    def captured(self, f):
+        stream = self.torch.cuda.Stream()
+        with self.torch.cuda.stream(stream):
+            f()
+            self.torch.cuda.synchronize()
+            graph = self.torch.cuda.CUDAGraph()
+            with self.torch.cuda.graph(graph, stream=stream):
+                for _ in range(EVALUATIONS):
+                    f()
+        return graph, stream
+
+    def round(self, graph, stream):
+        """us of an evaluation on the slowest rank."""
+        marks = [self.torch.cuda.Event(enable_timing=True) for _ in range(LAUNCHES + 1)]
+        self.dist.barrier()
+        with self.torch.cuda.stream(stream):
+            graph.replay()
+            for i, mark in enumerate(marks):
+                mark.record(stream)
+                if i < LAUNCHES:
+                    graph.replay()
+        self.torch.cuda.synchronize()
+        return self.slowest(statistics.median(1e3 * a.elapsed_time(b) / EVALUATIONS for a, b in zip(marks, marks[1:])))
+
+    def measure(self, name):
+        row = Row(name, self.ranks, self.rank, self.torch, self.dist, self.dist.group.WORLD.group_name)
+        found, graphs = {}, {}
+        right = None
+        for way in [*row.ways, "nccl", "symmetric"]:
+            if way == "symmetric" and "all_reduce" not in json.dumps(row.form):
+                continue
+            begun, why = time.monotonic(), ""
+            try:
+                f = row.ways.get(way) or self.ours(row, way)
+                made = f()
+                self.torch.cuda.synchronize()
+                if right is None:  # of NCCL
+                    right = [y.clone() for y in made]
+                self.check(row, way, made, right)
+                graphs[way] = self.captured(f)
+            except Exception as e:  # what one library refuses, the others may do
+                why = f"{type(e).__name__}: {str(e)[:300]}"
+            if self.slowest(1 if why else 0):
+                graphs.pop(way, None)
+                found[way] = {"error": why or "another rank failed"}
+                continue
+            found[way] = {"prepared_s": round(time.monotonic() - begun, 2)}
+            if hasattr(f, "notes"):
+                found[way]["notes"] = f.notes
+        rounds = {way: [] for way in graphs}
+        for _ in range(self.given.rounds):
+            for way, captured in graphs.items():
+                rounds[way].append(self.round(*captured))
+        for way, us in rounds.items():
+            found[way]["us"] = statistics.median(us)
+        return found
+
+    def main(self):
+        begun, table = time.monotonic(), {}
+        for name in selected(self.given):
+            if self.slowest(time.monotonic() - begun) > self.given.seconds:
+                break
+            table[name] = self.measure(name)
+            if self.rank == 0:
+                print(" ".join([f"{name:28}", *(f"{w} {c['us']:.2f}" if "us" in c else f"{w} ({c['error'][:90]})" for w, c in table[name].items())]), flush=True)
+                if self.given.out:
+                    with open(self.given.out, "w") as file:
+                        json.dump({"ranks": self.ranks, "gpu": self.torch.cuda.get_device_name(), "times": table}, file, indent=1)
+        self.dist.destroy_process_group()
+
+
+def selected(given):
+    return [n for n in names() if any(text in n for text in given.only.split(","))]
+
+
+COLOURS = {"torch_nccl": "#9aa0a6", "torch_one_shot": "#c9a227", "torch_two_shot": "#8a6d1a", "torch_fused": "#c9a227", "nccl": "#7aa6d8", "symmetric": "#1f5fa8"}
+
+
+def picture(table, path):
+    """Draws the times as bars, each row to the scale of its slowest way."""
+    lines, y = [], 30
+    for name, row in table["times"].items():
+        bars = {way: cell["us"] for way, cell in row.items() if "us" in cell}
+        lines.append(f'<text x="8" y="{y + 10}" font-weight="bold">{name}</text>')
+        for way, us in bars.items():
+            length = 420 * us / max(bars.values())
+            lines.append(f'<rect x="230" y="{y}" width="{length:.1f}" height="11" fill="{COLOURS.get(way, "#666")}"/>')
+            lines.append(f'<text x="{234 + length:.1f}" y="{y + 10}">{way} {us:.1f} us</text>')
+            y += 13
+        y += 8
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="{y}" font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
+    with open(path, "w") as file:
+        file.write("\n".join([head, f'<text x="8" y="16">{table["ranks"]} x {table["gpu"]}: us, slowest rank, median round</text>', *lines, "</svg>"]) + "\n")
 
 
 def free_port():
@@ -49,118 +298,26 @@ def free_port():
         return first.getsockname()[1]
 
 
-def processes(ranks, command):
-    """Runs a command per rank. Returns its output by rank; throws RuntimeError if one fails."""
-    port, started = free_port(), []
-    for rank in range(ranks):
-        env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-        started.append(subprocess.Popen(command(rank), env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
-    outputs = [p.communicate(timeout=240)[0] for p in started]
-    for p, text in zip(started, outputs):
-        if p.returncode:
-            raise RuntimeError(text.strip())
-    return outputs
-
-
-def time_of(zellige, graph, ranks, how, folder):
-    """us of one evaluation of a graph, on the slowest rank."""
-    path = os.path.join(folder, graph["name"] + ".json")
-    with open(path, "w") as file:
-        json.dump(graph, file)
-
-    def out(rank):
-        return os.path.join(folder, f"{graph['name']}.{how}.{rank}.jsonl")
-
-    processes(ranks, lambda rank: [zellige, "run", path, "--on", "gpu", "--jobs", "1", "--time=hot", "--force", "--json", out(rank),
-                                   "--collectives", how])
-    results = [json.loads(open(out(r)).read()) for r in range(ranks)]
-    for r in results:
-        if r["status"] != "correct":
-            raise RuntimeError(f"{graph['name']}, {how}: {r['status']}: {r['reason']}")
-    return {"us": max(r["time_us"]["median"] for r in results), "notes": results[0]["notes"]}
-
-
-TORCH = r"""
-import json, os, statistics, sys, torch, torch.distributed as dist
-rank = int(os.environ["RANK"]); torch.cuda.set_device(rank); dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
-import torch.distributed._symmetric_memory as symmetric
-group, result = dist.group.WORLD.group_name, {}
-
-def us(f):
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        f(); f()
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
-            for _ in range(10): f()
-        marks = [torch.cuda.Event(enable_timing=True) for _ in range(31)]
-        for _ in range(3): graph.replay()
-        for i, mark in enumerate(marks):
-            mark.record(stream)
-            if i < 30: graph.replay()
-        torch.cuda.synchronize()
-    t = torch.tensor(statistics.median(100 * a.elapsed_time(b) for a, b in zip(marks, marks[1:])), device="cuda")
-    dist.all_reduce(t, dist.ReduceOp.MAX)
-    return t.item()
-
-for size in json.loads(sys.argv[1]):
-    x = torch.ones(size // 2, dtype=torch.bfloat16, device="cuda")
-    row = {"torch_nccl": us(lambda: dist.all_reduce(x))}
-    t = symmetric.empty(size // 2, dtype=torch.bfloat16, device="cuda").fill_(1)
-    symmetric.rendezvous(t, group)
-    for name in ("one_shot_all_reduce", "two_shot_all_reduce_"):
-        try: row["torch_" + name] = us(lambda: getattr(torch.ops.symm_mem, name)(t, "sum", group))
-        except Exception as e: row["torch_" + name + "_error"] = str(e)[:100]
-    result[f"all_reduce_{size}"] = row
-if rank == 0: print("RESULT " + json.dumps(result))
-dist.destroy_process_group()
-"""
-
-
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("zellige")
     arguments.add_argument("--ranks", type=int, default=2)
-    arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument("--only", default="", help="graphs whose names contain this text")
-    arguments.add_argument("--torch", action="store_true", help="time PyTorch's all-reduce, too")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--only", default="", help="rows whose names contain one of these texts")
+    arguments.add_argument("--seconds", type=float, default=600, help="after which no row begins")
     arguments.add_argument("--out", help="a file for the times, as JSON")
+    arguments.add_argument("--picture", help="a file for the picture, as SVG")
     given = arguments.parse_args()
-    graphs = [all_reduce(given.ranks, size) for size in ALL_REDUCE] + [mlp(given.ranks, rows) for rows in ROWS]
-    graphs = [g for g in graphs if given.only in g["name"]]
-    table, failed = {g["name"]: {} for g in graphs}, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(given.rounds):
-            for g in graphs:
-                for how in ("nccl", "symmetric"):
-                    try:
-                        found = time_of(given.zellige, g, given.ranks, how, folder)
-                    except (RuntimeError, subprocess.TimeoutExpired) as e:
-                        table[g["name"]][how + "_error"], failed = str(e), failed + 1
-                        continue
-                    table[g["name"]][how] = min(found["us"], table[g["name"]].get(how, 1e9))
-                    table[g["name"]]["notes_" + how] = found["notes"]
-    if given.torch:
-        sizes = json.dumps([s for s in ALL_REDUCE if given.only in f"all_reduce_{s}"])
-        try:
-            for text in processes(given.ranks, lambda rank: [sys.executable, "-c", TORCH, sizes]):
-                for line in text.splitlines():
-                    for name, row in json.loads(line[7:]).items() if line.startswith("RESULT ") else ():
-                        table[name].update(row)
-        except (RuntimeError, subprocess.TimeoutExpired) as e:
-            print("torch:", str(e)[-2000:])
-    columns = ["nccl", "symmetric", "torch_nccl", "torch_one_shot_all_reduce", "torch_two_shot_all_reduce_"]
-    print(f"{'us':20}" + "".join(f"{c[:22]:>24}" for c in columns))
-    for name, row in table.items():
-        print(f"{name:20}" + "".join(f"{row[c]:24.2f}" if c in row else f"{'':24}" for c in columns))
-        for how in ("nccl", "symmetric"):
-            if how + "_error" in row:
-                print(f"  {how}: {row[how + '_error'][-1500:]}")
-    if given.out:
-        with open(given.out, "w") as file:
-            json.dump({"ranks": given.ranks, "times": table}, file, indent=1)
-    return 1 if failed else 0
+    if "RANK" in os.environ:
+        return Rank(given).main()
+    port, started = free_port(), []
+    for rank in range(given.ranks):
+        place = {"RANK": str(rank), "WORLD_SIZE": str(given.ranks), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        started.append(subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, **place}))
+    failed = max(p.wait() for p in started)
+    if given.picture and given.out and os.path.exists(given.out):
+        with open(given.out) as file:
+            picture(json.load(file), given.picture)
+    return failed
 
 
 if __name__ == "__main__":

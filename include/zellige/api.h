@@ -37,7 +37,7 @@ extern "C" {
 
 /* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
  * its own or an earlier version. */
-#define ZELLIGE_API_VERSION 9
+#define ZELLIGE_API_VERSION 10
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -132,6 +132,9 @@ typedef struct zellige_options {
    * equal options before, in any process, and kept there if not. What describes the plan in words is then
    * planned when it is asked for. 0: it is planned. Since version 7. */
   int32_t keep;
+  /* What computes all_reduce of a graph over ranks: 0, what is expected to take less time; 1, NCCL; 2, kernels that read the
+   * memory of the other GPUs, where there is one. Since version 10. */
+  int32_t collectives;
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
@@ -242,6 +245,52 @@ ZELLIGE_EXPORT zellige_status zellige_program_time(const zellige_program* progra
 /* Sets `why_not` to "" if a GPU and CUDA's compiler are available, else to the reason. `target`: the GPU's.
  * Either may be NULL. */
 ZELLIGE_EXPORT zellige_status zellige_gpu(char** target, char** why_not);
+
+/* ---- Graphs over ranks: docs/how-to/run-on-several-gpus.md. Since version 10. ---- */
+
+/* One rank of a job, with its connections to the others. Nothing waits for ever: a rank that others do not join, or that has lost
+ * one, ends with a sentence after $ZELLIGE_RANKS_TIMEOUT seconds (120). Where `on` is asked for, it is ZELLIGE_ON_GPU,
+ * ZELLIGE_ON_EMULATOR, or ZELLIGE_ON_AUTO: on the GPU if the machine has one. */
+typedef struct zellige_ranks zellige_ranks;
+
+/* This process's rank in the job of torchrun or mpirun, on the GPU of its local rank or $ZELLIGE_DEVICE. Meets the others. */
+ZELLIGE_EXPORT zellige_status zellige_ranks_of_environment(int32_t on, zellige_ranks** ranks);
+/* Sets ranks[0] to ranks[count - 1] to ranks of this process, for a thread each: on GPU 0 to count - 1, or all on the emulator. */
+ZELLIGE_EXPORT zellige_status zellige_ranks_of_threads(int32_t on, int32_t count, zellige_ranks** ranks);
+/* The rank of the caller's ncclComm_t, which must outlive `ranks`, on the GPU of the current context. */
+ZELLIGE_EXPORT zellige_status zellige_ranks_of_nccl(void* comm, zellige_ranks** ranks);
+/* Rank `rank` of `count`, which pass each other bytes by a function of the caller: it copies `bytes` bytes of each rank to `all`, in
+ * their order, and returns 0 if it could. On the GPU of the current context. The function must be valid as long as `ranks`. */
+typedef int (*zellige_gather)(void* with, const void* mine, void* all, size_t bytes);
+ZELLIGE_EXPORT zellige_status zellige_ranks_of_gather(int32_t on, int32_t rank, int32_t count, zellige_gather gather,
+                                                      void* with, zellige_ranks** ranks);
+ZELLIGE_EXPORT void zellige_ranks_free(zellige_ranks* ranks);
+/* The next three return -1 if `ranks` is none. The device is the GPU's index; -2: the emulator. */
+ZELLIGE_EXPORT int zellige_ranks_rank(const zellige_ranks* ranks);
+ZELLIGE_EXPORT int zellige_ranks_count(const zellige_ranks* ranks);
+ZELLIGE_EXPORT int zellige_ranks_device(const zellige_ranks* ranks);
+
+/* What one rank runs: kernels, and collectives between them or in them. */
+typedef struct zellige_rank_program zellige_rank_program;
+
+/* All ranks must call it, with equal graphs and options: a rank that differs is named on each. `on` and `tune` of the options are
+ * not used. */
+ZELLIGE_EXPORT zellige_status zellige_rank_program_new(const zellige_graph* graph, zellige_ranks* ranks,
+                                                       const zellige_options* options, zellige_rank_program** program);
+ZELLIGE_EXPORT void zellige_rank_program_free(zellige_rank_program* program);
+/* Runs this rank on tensors of its own, in the order of the graph's inputs and outputs (zellige_graph_input). On a GPU: asynchronously
+ * on `stream`, as zellige_program_launch does; may be captured in a CUDA graph, which must not outlive the program. Launches of a
+ * program on several streams must not overlap. On the emulator: addresses of the host; returns when the run has ended. All
+ * ranks must launch their programs in the same order. */
+ZELLIGE_EXPORT zellige_status zellige_rank_program_launch(zellige_rank_program* program, void* const* inputs,
+                                                          void* const* outputs, void* stream);
+/* Waits for the stream. Refused if a rank has died, with its number where ranks know each other (not those of an ncclComm_t), or
+ * if the time is up; the GPU's work of this process may then never end. */
+ZELLIGE_EXPORT zellige_status zellige_rank_program_wait(zellige_rank_program* program, void* stream);
+/* ZELLIGE_MANIFEST: the steps in JSON (docs/how-to/run-on-several-gpus.md). ZELLIGE_SOURCE: the CUDA source code of all steps. ZELLIGE_TARGET.
+ * ZELLIGE_NOTES: one line per note: how many collectives there are, what computes them, and why. */
+ZELLIGE_EXPORT zellige_status zellige_rank_program_text(const zellige_rank_program* program, zellige_text which,
+                                                        char** text);
 
 /* ---- The user's cache ---- */
 

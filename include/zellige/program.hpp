@@ -88,9 +88,20 @@ class Graph {
   }
   /// Returns the graph as a handle of the C API, which this object owns.
   const zellige_graph* handle() const { return handle_.get(); }
+  /// Returns the names, dtypes and shapes of the inputs and outputs. The pointers in the result are valid as long as the graph.
+  std::vector<zellige_tensor_info> inputs() const { return all(zellige_graph_inputs(handle()), zellige_graph_input); }
+  std::vector<zellige_tensor_info> outputs() const {
+    return all(zellige_graph_outputs(handle()), zellige_graph_output);
+  }
 
  private:
   explicit Graph(zellige_graph* made) : handle_(made, zellige_graph_free) {}
+  template <class Get>
+  std::vector<zellige_tensor_info> all(int count, Get get) const {
+    std::vector<zellige_tensor_info> list(static_cast<std::size_t>(detail::counted(count)));
+    for (int i = 0; i < count; ++i) detail::check(get(handle(), i, &list[static_cast<std::size_t>(i)]));
+    return list;
+  }
   std::unique_ptr<zellige_graph, void (*)(zellige_graph*)> handle_;
 };
 
@@ -112,6 +123,8 @@ struct ProgramOptions {
   /// caller.
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
   bool keep = false;  // true: planned once, and taken from the user's cache by later processes
+  int collectives =
+      0;  // of a graph over ranks: 0, the cheapest; 1, NCCL; 2, kernels that read the memory of other ranks
 };
 
 /// A compiled program: the kernels of a graph in launch order. Movable; each method throws ProgramError on

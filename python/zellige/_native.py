@@ -52,6 +52,8 @@ class _Info(ctypes.Structure):
     ]
 
 
+# zellige_gather: rank's bytes, where those of all go, and how many
+GATHER = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_size_t)
 _WATCH = ctypes.CFUNCTYPE(c_int32, c_void_p, c_char_p, c_int64, c_int64)
 
 
@@ -73,6 +75,7 @@ class _Options(ctypes.Structure):
         ("watch", _WATCH),
         ("watcher", c_void_p),
         ("keep", c_int32),
+        ("collectives", c_int32),
     ]
 
 
@@ -129,6 +132,19 @@ _SIGNATURES = {
     "zellige_program_call": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]),
     "zellige_program_compile": (c_int, [c_void_p]),
     "zellige_program_time": (c_int, [c_void_p, POINTER(c_double)]),
+    "zellige_ranks_of_environment": (c_int, [c_int32, POINTER(c_void_p)]),
+    "zellige_ranks_of_threads": (c_int, [c_int32, c_int32, POINTER(c_void_p)]),
+    "zellige_ranks_of_nccl": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "zellige_ranks_of_gather": (c_int, [c_int32, c_int32, c_int32, GATHER, c_void_p, POINTER(c_void_p)]),
+    "zellige_ranks_free": (None, [c_void_p]),
+    "zellige_ranks_rank": (c_int, [c_void_p]),
+    "zellige_ranks_count": (c_int, [c_void_p]),
+    "zellige_ranks_device": (c_int, [c_void_p]),
+    "zellige_rank_program_new": (c_int, [c_void_p, c_void_p, POINTER(_Options), POINTER(c_void_p)]),
+    "zellige_rank_program_free": (None, [c_void_p]),
+    "zellige_rank_program_launch": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zellige_rank_program_wait": (c_int, [c_void_p, c_void_p]),
+    "zellige_rank_program_text": (c_int, [c_void_p, c_int, _TEXTS]),
     "zellige_gpu": (c_int, [_TEXTS, _TEXTS]),
     "zellige_kept": (c_int, [c_char_p, _TEXTS]),
     "zellige_keep": (c_int, [c_char_p, c_char_p]),
@@ -143,7 +159,7 @@ _SIGNATURES = {
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 9
+_API_VERSION = 10
 # distance from a tuple's address to its objects' addresses in CPython; 0 elsewhere
 _TUPLES = tuple.__basicsize__ if sys.implementation.name == "cpython" else 0
 _library = None

@@ -7,6 +7,9 @@
 
     form = ranks.graph(mlp, x, up, down, ranks=2)      # the graph in JSON form, as a dict
 
+    mine = ranks.of_environment()                      # this process's rank, of torchrun or mpirun
+    y = ranks.compile(form, mine)(x, up, down)         # this rank's result
+
 `zellige run` runs it on all ranks, and `zellige equal --shard` compares it with a graph of whole tensors.
 docs/explanation/ranks.md says what collectives compute.
 """
@@ -21,7 +24,11 @@ from .call_site import tracing
 from .dispatch import call as _call
 from .dispatch import dim_of as _dim
 from .program import _array_class
+from .rank_program import RankProgram, Ranks, compile, of_environment, of_gather, of_group, of_threads
 from .tracing import Array, Trace
+
+__all__ = """all_gather all_reduce all_to_all broadcast compile graph of_environment of_gather of_group of_threads rank reduce_scatter RankProgram
+Ranks""".split()
 
 _traces: list = []  # those of the calls of graph() that are running
 

@@ -12,13 +12,13 @@
 namespace zellige::api::detail {
 namespace {
 
-constexpr const char* names[] = {"zellige_graph", "zellige_program"};
+constexpr const char* names[] = {"zellige_graph", "zellige_program", "zellige_ranks", "zellige_rank_program"};
 constexpr std::size_t max_live = std::size_t{1} << 24;
 
-// A handle's 64 bits: the highest is set, unlike in any user-space address; the next is the kind; the others are the number
+// A handle's 64 bits: the highest is set, unlike in any user-space address; the next two are the kind; the others are the number
 // of handles that were made before, so that none is given twice.
 static_assert(sizeof(void*) == 8, "handles have 64 bits");
-constexpr int kind_bit = 62;
+constexpr int kind_bit = 61;
 constexpr std::uint64_t mark = std::uint64_t{1} << 63, number_bits = (std::uint64_t{1} << kind_bit) - 1;
 
 /// The process's handles and their objects.
@@ -42,7 +42,7 @@ auto place_of(HandleKind kind, const void* handle, std::string_view parameter) {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   if (!(bits & mark) || (bits & number_bits) >= table().made)
     fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
-  if (const auto found = bits >> kind_bit & 1; found != static_cast<std::uint64_t>(kind))
+  if (const auto found = bits >> kind_bit & 3; found != static_cast<std::uint64_t>(kind))
     fail("{}: expected a {}, found a {}", parameter, expected, names[found]);
   const auto place = table().live.find(bits);
   if (place == table().live.end()) fail("{}: expected a live {}, found one that was freed", parameter, expected);

@@ -16,13 +16,17 @@
 
 namespace zellige::api {
 
-enum class HandleKind : std::uint8_t { graph, program };
+enum class HandleKind : std::uint8_t { graph, program, ranks, rank_program };
 
 namespace detail {
 template <class Handle>
 inline constexpr HandleKind kind_of = HandleKind::graph;
 template <>
 inline constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
+template <>
+inline constexpr HandleKind kind_of<zellige_ranks> = HandleKind::ranks;
+template <>
+inline constexpr HandleKind kind_of<zellige_rank_program> = HandleKind::rank_program;
 
 void* add(HandleKind, std::shared_ptr<void>);
 std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view parameter);

@@ -117,6 +117,10 @@ void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
 
 }  // namespace
 
+void require_device_memory(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+  DeviceMemory().check(m, t, at);
+}
+
 KeptContext::KeptContext() { run::check(run::driver().context_get(&before_), "the current context"); }
 KeptContext::~KeptContext() { run::driver().context_set(before_); }
 

@@ -36,6 +36,9 @@ class KeptContext {
 /// Returns the GPU of the thread's current context, or the one that $ZELLIGE_DEVICE names if there is no context.
 const run::Device& current_gpu();
 
+/// Throws Error unless kernels of the current context can access all bytes of a tensor of the manifest, which begins at `at`.
+void require_device_memory(const emit::Manifest&, const emit::TensorPlace&, const void* at);
+
 /// Launches one compiled program on streams of any GPU. Thread-safe.
 class Launcher {
  public:

@@ -18,6 +18,7 @@
 #include "api/arguments.hpp"
 #include "api/call_sizes.hpp"
 #include "api/launcher.hpp"
+#include "run/collectives.hpp"
 #include "run/run.hpp"
 
 namespace zellige::api {
@@ -35,6 +36,7 @@ struct CallOptions {
   int workers = 0;                // threads of the emulator; 0: one per core
   run::CompileOptions compile{};  // its `plan` follows from the tiling
   bool keep = false;              // look for the program in the user's cache, and keep it there
+  run::Collectives collectives = run::Collectives::cheapest;  // of a graph over ranks
 };
 
 /// A compiled program.

@@ -1,6 +1,7 @@
 // Implements zellige_program_* of the C API: creates, describes, calls and launches programs.
 #include <fmt/ranges.h>
 
+#include "api/call_options.hpp"
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
@@ -26,36 +27,6 @@ std::shared_ptr<CallableProgram> program_of(const zellige_program* handle) {
 }
 zellige_program* handle_of(std::shared_ptr<CallableProgram> program) {
   return add_handle<zellige_program>(std::move(program));
-}
-
-/// Returns the caller's options; the defaults if there are none. Throws Error if the structure cannot be read.
-zellige_options known(const zellige_options* given) {
-  return given ? structure_at(given, "options", "zellige_options") : zellige_options{};
-}
-
-constexpr int max_workers = 1024;  // more threads than cores of any machine are a mistake
-
-/// Returns the options of the C API, converted to those of compile(). Throws Error if one is out of range.
-/// `inputs`: number of the graph's inputs.
-CallOptions options(const zellige_options& o, std::size_t inputs) {
-  if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
-  if (o.workers < 0 || o.workers > max_workers)
-    fail("workers: expected 0, which is one a core, or up to {} threads, found {}", max_workers, o.workers);
-  if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
-    fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs, o.constant_count);
-  CallOptions made{.on = static_cast<On>(o.on), .compile = {.fuse = o.as_given == 0, .tune = o.tune}};
-  if (o.target) made.target = text_at(o.target, "target");
-  if (o.tiling) made.tiling = text_at(o.tiling, "tiling");
-  for (const char* name : array_at(o.constants, static_cast<std::size_t>(o.constant_count), "constants"))
-    made.compile.constants.push_back(text_at(name, fmt::format("constants[{}]", made.compile.constants.size())));
-  made.workers = o.workers;
-  made.keep = o.keep != 0;
-  if (o.watch)
-    made.compile.watch = [watch = o.watch, watcher = o.watcher](const rewrite::Progress& p) {
-      return watch(watcher, std::string(p.phase).c_str(), static_cast<std::int64_t>(p.done),
-                   static_cast<std::int64_t>(p.of)) != 0;
-    };
-  return made;
 }
 
 /// Returns the string that `which` selects, such as the CUDA source code. Throws Error if a program that was
@@ -160,7 +131,7 @@ zellige_status zellige_program_new(const zellige_graph* g, const zellige_options
   return guarded([&] {
     zellige_program*& to = place_for(made, "program");
     const auto graph = object_of<const graph::KernelGraph>(g, "graph");
-    to = handle_of(std::make_shared<CallableProgram>(*graph, options(known(given), graph->inputs.size())));
+    to = handle_of(std::make_shared<CallableProgram>(*graph, call_options(given, graph->inputs.size())));
   });
 }
 zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin, size_t bytes,

@@ -17,7 +17,7 @@
 #include "cli/terminal.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
-#include "ranks/communicator.hpp"
+#include "ranks/job.hpp"
 #include "ranks/run_ranks.hpp"
 #include "run/dump.hpp"
 #include "run/outputs.hpp"

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "ranks/nccl.hpp"
 #include "run/driver_table.hpp"
@@ -18,23 +19,6 @@ namespace {
 
 using run::device, run::DeviceBytes, run::driver, run::Stream, run::use_device;
 using std::chrono::steady_clock;
-
-/// Returns the number in an environment variable; nullopt if it is not set. Throws Error for anything but a number.
-std::optional<int> number_in(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (!text || !*text) return std::nullopt;
-  char* end = nullptr;
-  const long n = std::strtol(text, &end, 10);
-  if (*end || n < 0 || n > 1 << 20) fail("{}: expected a number of at least 0, found {}", variable, text);
-  return static_cast<int>(n);
-}
-
-/// Returns the first of these variables that is set.
-std::optional<int> first_of(std::initializer_list<const char*> variables) {
-  for (const char* variable : variables)
-    if (const std::optional<int> n = number_in(variable)) return n;
-  return std::nullopt;
-}
 
 /// Waits for a function in a thread of its own, since NCCL's waits for ever for a rank that does not come. Returns its
 /// result; nullopt if it takes too long. The thread then goes on.
@@ -52,19 +36,29 @@ std::optional<int> in_time(std::function<int()> f) {
     shared->done.notify_all();
   }).detach();
   std::unique_lock lock(shared->mutex);
-  shared->done.wait_for(lock, patience(), [&] { return shared->result.has_value(); });
+  // Half of the time: the others wait in the meeting meanwhile.
+  shared->done.wait_for(lock, std::chrono::milliseconds(patience()) / 2, [&] { return shared->result.has_value(); });
   return shared->result;
 }
 
 constexpr int nccl_sum = 0, nccl_max = 2;
+constexpr std::size_t message_bytes = 300;  // of a sentence that ranks pass to each other
+
+/// Throws the first of the ranks' sentences that is not empty.
+void require_none_of(const std::vector<std::string>& of_ranks) {
+  for (const std::string& why : of_ranks)
+    if (!why.empty()) fail("{}", why);
+}
 
 }  // namespace
 
-std::chrono::seconds patience() { return std::chrono::seconds(number_in("ZELLIGE_RANKS_TIMEOUT").value_or(120)); }
-
 system::Library nccl_library() {
   if (const std::optional<system::Library> own = system::Library::named("ZELLIGE_NCCL")) return *own;
-  return system::Library::open("NCCL", {"libnccl.so.2", "libnccl.so"});
+  try {
+    return system::Library::open("NCCL", {"libnccl.so.2", "libnccl.so"});
+  } catch (const Error& e) {
+    fail("{}; let ZELLIGE_NCCL name one", e.what());
+  }
 }
 
 const Nccl& nccl() {
@@ -87,58 +81,63 @@ int nccl_type(graph::DType dtype) {
   }
 }
 
-std::optional<RankedProcess> job_of_environment() {
-  const std::optional<int> ranks = first_of({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
-  if (!ranks) return std::nullopt;
-  const std::optional<int> rank = first_of({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"});
-  if (!rank || *rank >= *ranks)
-    fail("RANK: expected 0 to {}, of {} processes (WORLD_SIZE), found {}", *ranks - 1, *ranks,
-         rank ? std::to_string(*rank) : "none");
-  RankedProcess job{.rank = *rank, .ranks = *ranks};
-  job.local_rank = first_of({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}).value_or(*rank);
-  if (const char* address = std::getenv("MASTER_ADDR"); address && *address) job.address = address;
-  // The port that MASTER_PORT names is taken by torchrun's own store.
-  if (const std::optional<int> port = number_in("MASTER_PORT")) job.port = *port;
-  return job;
+Communicator::Communicator(std::shared_ptr<Meeting> meeting)
+    : meeting_(std::move(meeting)), own_(true), rank_(meeting_->rank()), ranks_(meeting_->ranks()) {
+  std::string missing;
+  try {
+    nccl(), device();
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    missing = e.what();
+  }
+  require_none_of(exchange(missing, message_bytes));
+  // An address or a port that another program takes meanwhile makes NCCL fail, and another try succeed.
+  std::string why = connect();
+  if (!why.empty()) why = connect();
+  if (!why.empty()) fail("{}", why);
 }
 
-RankedProcess require_job(const std::string& program, int ranks) {
-  const std::optional<RankedProcess> job = job_of_environment();
-  if (!job)
-    fail(
-        "{}: its graph is over {} ranks: expected {} processes, as torchrun and mpirun start them, found no "
-        "WORLD_SIZE; give "
-        "--on emulator to run all ranks in this one",
-        program, ranks, ranks);
-  if (job->ranks != ranks)
-    fail("{}: its graph is over {} ranks, and the job has {} processes; give --ranks {} or start {}", program, ranks,
-         job->ranks, job->ranks, ranks);
-  return *job;
-}
-
-Communicator::Communicator(const RankedProcess& job) : own_(true), rank_(job.rank), ranks_(job.ranks) {
+std::string Communicator::connect() {
   const Nccl& n = nccl();
-  device();
-  // Rank 0 listens at this address, and NCCL makes every rank's id of it.
-  setenv("NCCL_COMM_ID", fmt::format("{}:{}", job.address, job.port + 1).c_str(), 1);
   NcclId id;
-  check(n.unique_id(&id), "meeting the other ranks");
+  const int made_id = rank_ == 0 ? n.unique_id(&id) : 0;
+  const std::string all = meeting_->gather({id.bytes, sizeof id.bytes});
+  std::copy_n(all.data(), sizeof id.bytes, id.bytes);
   auto made = std::make_shared<void*>(nullptr);
   const int gpu = device().index;
-  const std::optional<int> status = in_time([made, id, gpu, &n, ranks = ranks_, rank = rank_] {
-    use_device(gpu);
-    return n.init(made.get(), ranks, id, rank);
-  });
+  std::optional<int> status = made_id;
+  if (made_id == 0)
+    status = in_time([made, id, gpu, &n, ranks = ranks_, rank = rank_] {
+      use_device(gpu);
+      return n.init(made.get(), ranks, id, rank);
+    });
+  std::string late, failed;
   if (!status)
-    fail("rank {} of {}: not all ranks came to {}:{} within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", rank_,
-         ranks_, job.address, job.port + 1, patience().count());
-  check(*status, "meeting the other ranks");
-  comm_ = *made;
+    late = fmt::format("rank {} of {}: not all ranks came to NCCL within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds",
+                       rank_, ranks_, patience().count() / 2.0);
+  else if (*status != 0)
+    failed = fmt::format("rank {} of {}: NCCL: meeting the other ranks: {}", rank_, ranks_, n.error_string(*status));
+  const std::vector<std::string> failures = exchange(failed, message_bytes), tardy = exchange(late, message_bytes);
+  if (std::ranges::any_of(tardy, [](const std::string& why) { return !why.empty(); })) {
+    require_none_of(failures);  // the reason of the others
+    require_none_of(tardy);
+  }
+  const auto first = std::ranges::find_if(failures, [](const std::string& why) { return !why.empty(); });
+  if (first == failures.end())
+    comm_ = *made;
+  else if (*status == 0)
+    n.abort(*made);
+  return first == failures.end() ? std::string() : *first;
 }
 
 Communicator::Communicator(void* comm) : comm_(comm) {
   check(nccl().count(comm, &ranks_), "reading the number of ranks");
   check(nccl().user_rank(comm, &rank_), "reading the rank");
+  meeting_ = meet_by(rank_, ranks_, [this](std::string_view mine, char* all) {
+    std::ranges::copy(gather(mine), all);
+    return true;
+  });
 }
 
 Communicator::~Communicator() {
@@ -156,18 +155,9 @@ void Communicator::give_up(const std::string& why) {
 }
 
 std::vector<std::string> Communicator::exchange(std::string_view text, std::size_t max_bytes) {
-  std::string mine(text);
+  std::string mine(text.substr(0, max_bytes));
   mine.resize(max_bytes);  // with zeros, which end the text
-  const auto bytes = static_cast<std::int64_t>(max_bytes);
-  DeviceBytes from(bytes), to(bytes * ranks_);
-  from.upload(mine.data(), bytes);
-  const Stream stream;
-  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()),
-                          max_bytes, nccl_type(graph::DType::int8), comm_, stream.handle()),
-        "comparing the ranks");
-  wait(stream, "the comparison of what ranks run");
-  std::string all(max_bytes * static_cast<std::size_t>(ranks_), ' ');
-  to.download(all.data(), bytes * ranks_);
+  const std::string all = meeting_->gather(mine);
   std::vector<std::string> texts;
   for (int r = 0; r < ranks_; ++r) {
     const std::string of_rank = all.substr(static_cast<std::size_t>(r) * max_bytes, max_bytes);
@@ -176,15 +166,18 @@ std::vector<std::string> Communicator::exchange(std::string_view text, std::size
   return texts;
 }
 
-void Communicator::require_same(const std::vector<std::pair<std::string, std::string>>& facts) {
-  std::string mine;  // 32 characters per fact
-  for (const auto& [name, value] : facts) mine += emit::hash(value);
-  const std::vector<std::string> all = exchange(mine, mine.size());
-  for (std::size_t r = 1; r < all.size(); ++r)
-    for (std::size_t f = 0; f < facts.size(); ++f)
-      if (all[r].compare(32 * f, 32, all[0], 32 * f, 32) != 0)
-        fail("rank {} of {}: the {} of rank {} is not that of rank 0; all ranks must run the same", rank_, ranks_,
-             facts[f].first, r);
+std::string Communicator::gather(std::string_view mine) {
+  const auto bytes = static_cast<std::int64_t>(mine.size());
+  DeviceBytes from(bytes), to(bytes * ranks_);
+  from.upload(mine.data(), bytes);
+  const Stream stream;
+  check(nccl().all_gather(reinterpret_cast<const void*>(from.address()), reinterpret_cast<void*>(to.address()),
+                          mine.size(), nccl_type(graph::DType::int8), comm_, stream.handle()),
+        "comparing the ranks");
+  wait(stream.handle(), "the comparison of what ranks run");
+  std::string all(mine.size() * static_cast<std::size_t>(ranks_), ' ');
+  to.download(all.data(), bytes * ranks_);
+  return all;
 }
 
 void Communicator::enqueue(const graph::KernelOp& op, const RankBuffers& b, void* stream) {
@@ -220,24 +213,34 @@ void Communicator::enqueue(const graph::KernelOp& op, const RankBuffers& b, void
   check(status, std::string(graph::name(op.kind)));
 }
 
-void Communicator::wait(const Stream& stream, const std::string& program) {
-  constexpr int not_ready = 600;  // CUDA_ERROR_NOT_READY
-  const auto end = steady_clock::now() + patience();
-  for (int status; (status = driver().stream_query ? driver().stream_query(stream.handle()) : 0) != 0;) {
+void Communicator::wait(void* stream, const std::string& program) {
+  constexpr int not_ready = 600;                       // CUDA_ERROR_NOT_READY
+  constexpr auto grace = std::chrono::seconds(3);      // for work that a rank which has ended left done
+  constexpr auto look = std::chrono::milliseconds(2);  // how often the other ranks are looked for
+  const std::string who = fmt::format("{}: rank {} of {}", program, rank_, ranks_);
+  auto end = steady_clock::now() + patience(), next = steady_clock::now() + look;
+  std::string lost;
+  for (int status; (status = driver().stream_query ? driver().stream_query(stream) : 0) != 0;) {
     if (status != not_ready) run::check(status, fmt::format("{}, rank {}", program, rank_));
     int error = 0;
     nccl().async_error(comm_, &error);
-    if (error != 0)
-      give_up(fmt::format("{}: rank {} of {}: NCCL: {}; another rank may have ended", program, rank_, ranks_,
-                          nccl().error_string(error)));
-    if (steady_clock::now() > end)
-      give_up(fmt::format(
-          "{}: rank {} of {}: no end within {} s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the "
-          "seconds",
-          program, rank_, ranks_, patience().count()));
+    if (error != 0) {
+      lost = meeting_->lost();
+      give_up(fmt::format("{}: NCCL: {}; {}", who, nccl().error_string(error),
+                          lost.empty() ? "another rank may have ended" : lost));
+    }
+    const auto now = steady_clock::now();
+    if (lost.empty() && now > next) {
+      next = now + look, lost = meeting_->lost();
+      if (!lost.empty()) end = std::min(end, now + grace);
+    }
+    if (now > end && !lost.empty()) give_up(fmt::format("{}: {}, and its work was waited for in vain", who, lost));
+    if (now > end)
+      give_up(fmt::format("{}: no end within {} s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the seconds",
+                          who, patience().count()));
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  run::check(driver().stream_wait(stream.handle()), fmt::format("{}, rank {}", program, rank_));
+  run::check(driver().stream_wait(stream), fmt::format("{}, rank {}", program, rank_));
 }
 
 }  // namespace zellige::ranks

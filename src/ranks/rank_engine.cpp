@@ -25,56 +25,90 @@ std::int64_t largest_workspace(const RankProgram& p) {
 }  // namespace
 
 KernelBinder kernels_on_gpu(const toolchain::Cache& cache) {
-  return [&cache](const emit::EmittedProgram& p, const std::function<std::uint64_t(std::size_t)>& address) {
-    const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, run::architecture_for(p.manifest.target), cache);
-    run::require_architecture(cubin.architecture);
-    const auto loaded = std::make_shared<const LoadedProgram>(p.manifest, cubin);
+  using Programs = std::map<const emit::EmittedProgram*, std::shared_ptr<const LoadedProgram>>;
+  return [&cache, programs = std::make_shared<Programs>()](const emit::EmittedProgram& p,
+                                                           const std::function<std::uint64_t(std::size_t)>& address) {
+    std::shared_ptr<const LoadedProgram>& loaded = (*programs)[&p];
+    if (!loaded) {
+      const toolchain::Cubin cubin =
+          toolchain::compile_cubin(p.source, run::architecture_for(p.manifest.target), cache);
+      run::require_architecture(cubin.architecture);
+      loaded = std::make_shared<const LoadedProgram>(p.manifest, cubin);
+    }
     const auto bound = std::make_shared<const BoundProgram>(*loaded, address);
     // Kernels wait for all that is before them on the stream, since a collective does not say when it ends.
-    return [loaded, bound](void* stream) { bound->launch(stream, run::Overlap::none); };
+    return [kept = loaded, bound](void* stream) { bound->launch(stream, run::Overlap::none); };
   };
 }
 
-RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, const KernelBinder& bind)
-    : program_(p), ranks_(ranks), workspace_(largest_workspace(p)) {
+RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, KernelBinder bind, TensorsOf whose)
+    : program_(p), ranks_(ranks), bind_(std::move(bind)), workspace_(largest_workspace(p)) {
+  const auto is_given = [&](int t) {
+    const auto in = [t](const std::vector<int>& list) { return std::ranges::find(list, t) != list.end(); };
+    return whose == TensorsOf::caller && (in(p.graph.inputs) || in(p.graph.outputs));
+  };
   const auto allocate = [&](int t) {
-    if (memory_.contains(root(t))) return;
+    if (memory_.contains(root(t)) || is_given(root(t))) return;
     const emit::TensorPlace place = place_of_rank(p.graph.tensors[root(t)], emit::Role::intermediate, -1);
     memory_.emplace(root(t), place.bytes).first->second.fill(0xff);
   };
   for (int t : p.graph.inputs) allocate(t);
   prepare_symmetric();
-  std::vector<const RankStep*> steps;
   for (const RankStep& step : p.steps) {
     if (!step.by_symmetric || symmetric_)
-      steps.push_back(&step);
+      chosen_.push_back(&step);
     else
-      for (const RankStep& other : step.otherwise) steps.push_back(&other);
+      for (const RankStep& other : step.otherwise) chosen_.push_back(&other);
   }
-  for (const RankStep* step : steps)
-    for (int t : step->segment.outputs) allocate(t);
-  for (const RankStep* each : steps) {
-    const RankStep& step = *each;
-    const Segment& s = step.segment;
-    if (step.program) {
-      const emit::Manifest& m = step.program->manifest;
-      steps_.push_back(bind(*step.program, [&, this](std::size_t t) {
-        const emit::TensorPlace& place = m.tensors[t];
-        if (place.role == emit::Role::intermediate)
-          return workspace_.address() + static_cast<std::uint64_t>(place.offset);
-        if (step.by_symmetric && place.role == emit::Role::input) return symmetric_address(step, place.position);
-        return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
-      }));
-    } else if (s.collective.kind == graph::OpKind::rank) {
+  for (const RankStep* step : chosen_)
+    for (int t : step->segment.outputs) {
+      allocate(t);
+      if (step->program || step->segment.collective.kind != graph::OpKind::rank) continue;
+      if (is_given(t))
+        fail("{}: the output {} is the rank's number itself: expected one that an operator computes", p.graph.name,
+             p.graph.tensors[t].name);
       const std::int32_t number = ranks.rank();
-      memory_.at(s.outputs[0]).upload(&number, sizeof number);
-      steps_.emplace_back([](void*) {});
-    } else {
-      const graph::KernelTensor& x = p.graph.tensors[s.inputs[0]];
-      const RankBuffers b{address(s.inputs[0]), address(s.outputs[0]), graph::size(x.shape), x.dtype};
-      steps_.emplace_back([this, &s, b](void* stream) { ranks_.enqueue(s.collective, b, stream); });
+      memory_.at(t).upload(&number, sizeof number);
     }
+  if (whose == TensorsOf::engine) bind_all();
+}
+
+void RankEngine::place(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs) {
+  const graph::KernelGraph& g = program_.graph;
+  std::map<int, std::uint64_t> given;
+  for (std::size_t i = 0; i < inputs.size(); ++i) given[g.inputs.at(i)] = inputs[i];
+  for (std::size_t i = 0; i < outputs.size(); ++i) given[g.outputs.at(i)] = outputs[i];
+  if (given == given_ && !steps_.empty()) return;
+  given_ = std::move(given);
+  bind_all();
+}
+
+void RankEngine::bind_all() {
+  steps_.clear();
+  for (const RankStep* step : chosen_) steps_.push_back(bound(*step));
+}
+
+KernelLauncher RankEngine::bound(const RankStep& step) const {
+  const Segment& s = step.segment;
+  if (step.program) {
+    const emit::Manifest& m = step.program->manifest;
+    return bind_(*step.program, [&, this](std::size_t t) {
+      const emit::TensorPlace& place = m.tensors[t];
+      if (place.role == emit::Role::intermediate)
+        return workspace_.address() + static_cast<std::uint64_t>(place.offset);
+      if (step.by_symmetric && place.role == emit::Role::input) return symmetric_address(step, place.position);
+      return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
+    });
   }
+  if (s.collective.kind == graph::OpKind::rank) return [](void*) {};
+  const graph::KernelTensor& x = program_.graph.tensors[s.inputs[0]];
+  const RankBuffers b{address(s.inputs[0]), address(s.outputs[0]), graph::size(x.shape), x.dtype};
+  return [this, &s, b](void* stream) { ranks_.enqueue(s.collective, b, stream); };
+}
+
+std::uint64_t RankEngine::address(int tensor) const {
+  const auto found = given_.find(root(tensor));
+  return found != given_.end() ? found->second : memory_.at(root(tensor)).address();
 }
 
 /// Allocates the windows, flags and states of all steps in which ranks exchange tiles, if the ranks have memory in common.
@@ -119,6 +153,10 @@ std::uint64_t RankEngine::symmetric_address(const RankStep& step, int position) 
   return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
 }
 
+std::string RankEngine::fallback() const {
+  return without_symmetric_.empty() ? "" : fmt::format("NCCL computes what kernels could: {}", without_symmetric_);
+}
+
 int RankEngine::root(int tensor) const {
   const int memory = program_.graph.tensors[tensor].memory;
   return memory >= 0 ? memory : tensor;
@@ -151,7 +189,7 @@ std::vector<double> time_ranks(const RankEngine& engine, Communicator& ranks, St
     marks[i].record(stream);
     if (i < launches) several.launch(stream);
   }
-  ranks.wait(stream, program);
+  ranks.wait(stream.handle(), program);
   std::vector<double> samples;
   for (int i = 0; i < launches; ++i) samples.push_back(1e3 * marks[i + 1].ms_since(marks[i]) / evaluations);
   return samples;

@@ -211,6 +211,7 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
     }
     if (!symmetric) {
       p.steps.push_back({.segment = std::move(s)});
+      if (!why.empty()) p.steps.back().notes.push_back(why);
       continue;
     }
     symmetric->otherwise.push_back({.segment = std::move(s)});
@@ -282,9 +283,8 @@ void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<st
 }
 
 RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const toolchain::Cache& cache,
-                         Timing time) {
-  Communicator ranks(require_job(p.graph.name, p.graph.ranks));
+                         const RankFacts& facts, const toolchain::Cache& cache, Timing time) {
+  Communicator ranks(meet(require_job(p.graph.name, p.graph.ranks)));
   ranks.require_same(facts);
   const auto start = system::SteadyClock::now();
   RankEngine engine(p, ranks, kernels_on_gpu(cache));
@@ -300,8 +300,9 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
   const auto launched = system::SteadyClock::now();
   Stream stream;
   engine.run(stream.handle());
-  ranks.wait(stream, p.graph.name);
+  ranks.wait(stream.handle(), p.graph.name);
   run.run_ms = system::ms_since(launched);
+  run.note = engine.fallback();
   for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
     emit::TensorPlace place = place_in(p.graph, t);
     if (place.role == emit::Role::input || !engine.has(t)) continue;

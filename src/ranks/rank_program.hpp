@@ -6,6 +6,7 @@
 // On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
 // order of ranks. So all ranks have the same bits of a sum.
 #pragma once
+#include "ranks/meeting.hpp"
 #include "ranks/segments.hpp"
 #include "run/collectives.hpp"
 #include "run/compile.hpp"
@@ -36,6 +37,9 @@ RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&,
                                const std::optional<toolchain::Cache>& = std::nullopt,
                                run::Collectives = run::Collectives::nccl);
 
+/// Returns how many kernels and collectives the program has, what computes the collectives, and why: one line each.
+std::vector<std::string> notes_of(const RankProgram&);
+
 /// Returns the program as JSON: its tensors, and its steps, each a program by the name of its manifest, or a collective
 /// (docs/explanation/ranks.md).
 std::string to_json(const RankProgram&);
@@ -56,6 +60,7 @@ struct RanksRun {
   bool complete = true;
   double compile_ms = 0, run_ms = 0;
   int rank = -1;       // whose tensors these are; -1: those of all
+  std::string note{};  // why NCCL computes what kernels could
   run::Times times{};  // of this rank, if it is timed
 };
 
@@ -63,12 +68,20 @@ struct RanksRun {
 /// kernels without counters. With Timing::hot, all evaluations read the same inputs. Throws Error if a rank is missing or runs something else: `facts` are what must be the same, by
 /// name.
 RanksRun run_rank_on_gpu(const RankProgram&, const graph::KernelGraph& over_ranks, const reference::InputChoice& inputs,
-                         const std::vector<std::pair<std::string, std::string>>& facts, const toolchain::Cache&,
-                         run::Timing = run::Timing::off);
+                         const RankFacts& facts, const toolchain::Cache&, run::Timing = run::Timing::off);
 
 /// Runs all ranks of a program on the emulator. `inputs`: values of the inputs of over_ranks(). Throws as
 /// run_emulated() does.
 RanksRun run_ranks_emulated(const RankProgram&, const graph::KernelGraph& over_ranks,
                             const reference::InputChoice& inputs, const toolchain::Cache&, int workers = 0);
+
+/// Runs one rank of a program on the emulator, and its collectives on the host. The other ranks are other processes or
+/// threads, which pass it their operands. `memory` has the bytes of the graph's tensors, at their place_of_rank(): of inputs
+/// before, of outputs after. Throws Error with the first finding, if there is one.
+void run_rank_emulated(const RankProgram&, Meeting&, std::vector<run::Bytes>& memory, const toolchain::Cache&,
+                       int workers = 0);
+
+/// Returns what must be the same on all ranks that run a graph: version, graph and target.
+RankFacts facts_of_ranks(const graph::KernelGraph&, const std::string& target);
 
 }  // namespace zellige::ranks

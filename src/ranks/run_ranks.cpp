@@ -6,7 +6,7 @@
 #include "graph/collective.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
-#include "ranks/communicator.hpp"
+#include "ranks/job.hpp"
 #include "ranks/over_ranks.hpp"
 #include "ranks/rank_program.hpp"
 #include "run/dump.hpp"
@@ -44,15 +44,6 @@ InputFiles files_of_ranks(const graph::KernelGraph& g, const InputFiles& given) 
   return all;
 }
 
-/// Returns what must be the same on all ranks, by name.
-std::vector<std::pair<std::string, std::string>> facts_of_ranks(const graph::KernelGraph& g, const RunOptions& o) {
-  emit::Manifest version;
-  return {{"version of Zellige", emit::to_json(version)},
-          {"graph", json::to_json(g)},
-          {"target", o.target},
-          {"seed", std::to_string(o.compile.seed)}};
-}
-
 /// Returns the graph of all ranks with the outputs of one; that of all if `rank` is -1.
 graph::KernelGraph of_rank(graph::KernelGraph over, const graph::KernelGraph& g, int rank) {
   if (rank < 0) return over;
@@ -66,6 +57,7 @@ void report(const RanksRun& ran, RunResult& r) {
   emulate::Counters all;
   for (const EmulatedKernel& k : ran.kernels) all += k.counters;
   r.counters = run::named(all);
+  if (!ran.note.empty()) r.notes.push_back(ran.note);
   r.compile_ms = ran.compile_ms, r.run_ms = ran.run_ms, r.times = ran.times;
   for (const emulate::Finding& f : ran.findings) r.findings.push_back(f.message);
   if (r.findings.empty() && ran.complete) return;
@@ -84,19 +76,11 @@ void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cac
     options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
     program = compile_over_ranks(g, target::find(o.target), options, cache, o.collectives);
     r.plan_ms = program->plan_ms;
-    int collectives = 0, by_symmetric = 0;
-    for (const RankStep& step : program->steps) {
-      if (!step.program) ++collectives;
-      if (step.by_symmetric) ++by_symmetric;
+    for (const RankStep& step : program->steps)
       for (const emit::KernelLaunch& k :
            step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
         r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
-    }
-    r.notes.push_back(fmt::format("{} ranks, each with {} kernel{} and {} collective{}", g.ranks, r.kernels.size(),
-                                  r.kernels.size() == 1 ? "" : "s", collectives, collectives == 1 ? "" : "s"));
-    if (by_symmetric > 0)
-      r.notes.push_back(fmt::format("ranks exchange tiles in {} of the kernels, in place of {}", by_symmetric,
-                                    by_symmetric == 1 ? "a collective" : "collectives"));
+    std::ranges::move(notes_of(*program), std::back_inserter(r.notes));
   }
   const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(run::standard_check(over));
   r.check = name(check);
@@ -112,7 +96,9 @@ void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cac
   RanksRun ran;
   if (program) {
     o.compile.say("compiling and running");
-    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts_of_ranks(g, o), cache, o.time)
+    RankFacts facts = facts_of_ranks(g, o.target);
+    facts.emplace_back("seed", std::to_string(o.compile.seed));
+    ran = o.on == Machine::gpu ? run_rank_on_gpu(*program, over, inputs, facts, cache, o.time)
                                : run_ranks_emulated(*program, over, inputs, cache, o.workers);
     report(ran, r);
     o.compile.say("checking");

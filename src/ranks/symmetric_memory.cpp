@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "graph/error.hpp"
-#include "ranks/communicator.hpp"
+#include "ranks/job.hpp"
 #include "run/driver.hpp"
 #include "run/driver_table.hpp"
 

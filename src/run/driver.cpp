@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "graph/error.hpp"
+#include "run/device_of_thread.hpp"
 #include "run/driver_table.hpp"
 #include "target/target.hpp"
 
@@ -133,8 +135,19 @@ void use_device(int index) {
   check(driver().context_set(context), "the GPU's context");
 }
 
+namespace {
+thread_local int device_of_thread = -1;
+}
+DeviceOfThread::DeviceOfThread(int index) : before_(std::exchange(device_of_thread, index)) {}
+DeviceOfThread::~DeviceOfThread() { device_of_thread = before_; }
+
 const Device& device() {
   driver();  // throws if there is no driver
+  if (device_of_thread >= 0) {
+    const Device& own = device_info(device_of_thread);
+    use_device(own.index);
+    return own;
+  }
   static const Device& found = device_info(standard_device());
   use_device(found.index);
   return found;

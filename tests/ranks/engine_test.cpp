@@ -1,13 +1,17 @@
 // Ranks as processes, with NCCL's functions: on libraries in place of CUDA and NCCL, and kernels on the emulator.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "../run/folder.hpp"
 #include "ranks.hpp"
+#include "ranks/meeting.hpp"
 #include "ranks/nccl.hpp"
 #include "ranks/over_ranks.hpp"
 #include "ranks/rank_engine.hpp"
@@ -18,6 +22,17 @@ namespace {
 
 using namespace run;
 using graph::Builder, graph::DType, graph::KernelGraph;
+
+/// Returns a port of this host that no program has.
+int free_port() {
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof at;
+  EXPECT_EQ(bind(s, reinterpret_cast<sockaddr*>(&at), size), 0);
+  getsockname(s, reinterpret_cast<sockaddr*>(&at), &size);
+  close(s);
+  return ntohs(at.sin_port);
+}
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
@@ -46,20 +61,23 @@ class Engine : public testing::Test {
     set("ZELLIGE_NCCL", FAKE_NCCL);
     set("FAKE_NCCL_FILE", (folder_ / "shared").string());
     set("ZELLIGE_RANKS_TIMEOUT", "60");
-    for (const char* name : {"FAKE_STREAM_STUCK", "FAKE_NCCL_ERROR", "WORLD_SIZE", "RANK", "MASTER_PORT"})
+    for (const char* name :
+         {"FAKE_STREAM_STUCK", "FAKE_NCCL_ERROR", "FAKE_NCCL_REFUSALS", "WORLD_SIZE", "RANK", "MASTER_PORT"})
       unsetenv(name);
   }
 
   /// Runs `of_rank` in `ranks` processes. Returns what each returned, or the message of the Error that it threw.
   std::vector<std::string> in_processes(int ranks, const std::function<std::string(RankedProcess)>& of_rank) {
     std::filesystem::remove(folder_ / "shared");
+    const int port = free_port() - 1;
     std::vector<pid_t> children;
     for (int r = 0; r < ranks; ++r) {
+      std::filesystem::remove(folder_ / std::to_string(r));
       const pid_t child = fork();
       if (child == 0) {
         std::string text;
         try {
-          text = of_rank({.rank = r, .ranks = ranks, .local_rank = r});
+          text = of_rank({.rank = r, .ranks = ranks, .local_rank = r, .port = port});
         } catch (const Error& e) {
           text = e.what();
         }
@@ -73,7 +91,8 @@ class Engine : public testing::Test {
       int status = 0;
       waitpid(children[static_cast<std::size_t>(r)], &status, 0);
       EXPECT_EQ(status, 0) << "rank " << r;
-      all.push_back(system::read_whole((folder_ / std::to_string(r)).string()));
+      const auto said = folder_ / std::to_string(r);
+      all.push_back(std::filesystem::exists(said) ? system::read_whole(said.string()) : "nothing");
     }
     return all;
   }
@@ -93,7 +112,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
     const RanksRun all = run_ranks_emulated(p, over, inputs, cache, 1);
     const int y = p.graph.outputs[0];
     const std::vector<std::string> found = in_processes(ranks, [&](const RankedProcess& job) {
-      Communicator communicator(job);
+      Communicator communicator(meet(job));
       communicator.require_same({{"graph", g.name}});
       RankEngine engine(p, communicator, kernels_on_emulator(cache));
       for (std::size_t t = 0; t < g.inputs.size(); ++t) {
@@ -103,7 +122,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
       }
       const Stream stream;
       engine.run(stream.handle());
-      communicator.wait(stream, g.name);
+      communicator.wait(stream.handle(), g.name);
       const Bytes bytes = engine.download(y);
       return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     });
@@ -118,7 +137,6 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
 }
 
 TEST_F(Engine, CommunicatorOfTheCallerIsUsedAndLeftToIt) {
-  set("NCCL_COMM_ID", "127.0.0.1:29501");
   const auto found = in_processes(3, [](const RankedProcess& job) {
     void* comm = nullptr;
     EXPECT_EQ(nccl().init(&comm, job.ranks, {}, job.rank), 0);
@@ -138,7 +156,7 @@ TEST_F(Engine, TimesAreOfAllEvaluationsOfALaunch) {
   b.output(all_reduce(b.input("x", {4, 8}, DType::f32)), "y");
   const RankProgram p = compile_over_ranks(b.build(), target::find("sm_80"), {});
   const auto found = in_processes(2, [&](const RankedProcess& job) {
-    Communicator ranks(job);
+    Communicator ranks(meet(job));
     const RankEngine engine(p, ranks, {});
     Stream stream;
     const std::vector<double> us = time_ranks(engine, ranks, stream, "g");
@@ -149,41 +167,13 @@ TEST_F(Engine, TimesAreOfAllEvaluationsOfALaunch) {
 
 TEST_F(Engine, RanksThatDifferAreNamedOnEveryRank) {
   const auto found = in_processes(3, [](const RankedProcess& job) {
-    Communicator ranks(job);
+    Communicator ranks(meet(job));
     ranks.require_same({{"target", "sm_90a"}, {"graph", job.rank == 2 ? "other" : "one"}});
     return std::string("the same");
   });
   for (int r = 0; r < 3; ++r)
     EXPECT_EQ(found[static_cast<std::size_t>(r)],
               fmt::format("rank {} of 3: the graph of rank 2 is not that of rank 0; all ranks must run the same", r));
-}
-
-TEST_F(Engine, RankThatDoesNotComeEndsTheOthers) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
-  const auto found = in_processes(2, [](const RankedProcess& job) {
-    if (job.rank == 1) return std::string("elsewhere");
-    Communicator ranks(job);
-    return std::string("met");
-  });
-  EXPECT_EQ(found[0],
-            "rank 0 of 2: not all ranks came to 127.0.0.1:29501 within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds");
-}
-
-TEST_F(Engine, RankThatEndsEndsTheOthers) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
-  for (const bool told : {false, true}) {
-    const auto found = in_processes(2, [&](const RankedProcess& job) {
-      Communicator ranks(job);
-      set("FAKE_STREAM_STUCK", "1");
-      if (told) set("FAKE_NCCL_ERROR", "6");
-      ranks.wait(Stream(), "mlp");
-      return std::string("done");
-    });
-    EXPECT_EQ(found[1],
-              told ? "mlp: rank 1 of 2: NCCL: remote process exited; another rank may have ended"
-                   : "mlp: rank 1 of 2: no end within 1 s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the "
-                     "seconds");
-  }
 }
 
 std::string message(const std::function<void()>& f) {
@@ -193,6 +183,116 @@ std::string message(const std::function<void()>& f) {
     return e.what();
   }
   return "accepted";
+}
+
+TEST_F(Engine, RanksThatDoNotComeEndTheOthersByNumber) {
+  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  auto found = in_processes(4, [&](const RankedProcess& job) {
+    if (job.rank == 2) return std::string("elsewhere");
+    return meet(job)->gather("a");
+  });
+  for (const int r : {0, 1, 3}) {
+    const std::string& why = found[static_cast<std::size_t>(r)];
+    EXPECT_TRUE(why.starts_with(fmt::format("rank {} of 4: rank 2 did not come to 127.0.0.1:", r))) << why;
+    EXPECT_TRUE(why.ends_with(" within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds")) << why;
+  }
+  found = in_processes(2, [&](const RankedProcess& job) {
+    if (job.rank == 0) return std::string("elsewhere");
+    return meet(job)->gather("a");
+  });
+  EXPECT_TRUE(found[1].starts_with("rank 1 of 2: rank 0 did not come to 127.0.0.1:")) << found[1];
+}
+
+TEST_F(Engine, RanksOfTwoJobsAtOnePortAreToldSo) {
+  const auto found = in_processes(2, [&](RankedProcess job) {
+    set("ZELLIGE_RANKS_TIMEOUT", "1");
+    if (job.rank == 1) job.ranks = 3;
+    return meet(job)->gather("a");
+  });
+  EXPECT_EQ(found[1], "rank 1 of 3: rank 0 is of a job of 2 ranks");
+}
+
+TEST_F(Engine, PortThatAnotherProgramHasIsNamed) {
+  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  const int s = socket(AF_INET, SOCK_STREAM, 0), port = free_port();
+  sockaddr_in at{
+      .sin_family = AF_INET, .sin_port = htons(static_cast<std::uint16_t>(port)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  ASSERT_EQ(bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  ASSERT_EQ(listen(s, 1), 0);
+  EXPECT_EQ(message([&] { meet({.ranks = 2, .port = port - 1}); }),
+            fmt::format("rank 0 of 2: the port {} of 127.0.0.1, where ranks meet: Address already in use; MASTER_PORT "
+                        "sets another",
+                        port));
+  close(s);
+}
+
+TEST_F(Engine, NcclThatFailsOnceIsTriedAgain) {
+  for (const int refusals : {1, 2}) {
+    set("FAKE_NCCL_REFUSALS", std::to_string(refusals));
+    const auto found = in_processes(2, [](const RankedProcess& job) {
+      Communicator ranks(meet(job));
+      ranks.require_same({{"graph", "one"}});
+      return std::string("met");
+    });
+    for (const std::string& of_rank : found)
+      EXPECT_EQ(of_rank, refusals == 1 ? "met" : "rank 0 of 2: NCCL: meeting the other ranks: an error of the fake");
+  }
+}
+
+TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
+  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  for (const bool told : {false, true}) {
+    const auto found = in_processes(2, [&](const RankedProcess& job) {
+      Communicator ranks(meet(job));
+      if (job.rank == 0) {
+        ranks.exchange("", 1);  // until rank 1 has ended
+        return std::string("done");
+      }
+      set("FAKE_STREAM_STUCK", "1");
+      if (told) set("FAKE_NCCL_ERROR", "6");
+      ranks.wait(Stream().handle(), "mlp");
+      return std::string("done");
+    });
+    EXPECT_EQ(found[1],
+              told ? "mlp: rank 1 of 2: NCCL: remote process exited; another rank may have ended"
+                   : "mlp: rank 1 of 2: no end within 1 s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the "
+                     "seconds");
+  }
+}
+
+TEST_F(Engine, RankThatDiesIsNamedToAllOthers) {
+  const auto found = in_processes(3, [&](const RankedProcess& job) {
+    Communicator ranks(meet(job));
+    ranks.exchange("", 1);
+    if (job.rank == 1) _exit(0);
+    set("FAKE_STREAM_STUCK", "1");
+    ranks.wait(Stream().handle(), "mlp");
+    return std::string("done");
+  });
+  for (const int r : {0, 2})
+    EXPECT_EQ(found[static_cast<std::size_t>(r)],
+              fmt::format("mlp: rank {} of 3: rank 1 has ended, and its work was waited for in vain", r));
+}
+
+TEST(Meeting, ThreadsOfAProcessGatherTheirBytes) {
+  const auto all = meet_in_process(3);
+  std::vector<std::string> found(3);
+  std::vector<std::thread> threads;
+  for (std::size_t r = 0; r < 3; ++r)
+    threads.emplace_back([&, r] {
+      for (int i = 0; i < 100; ++i) found[r] = all[r]->gather(fmt::format("{}{:02}", r, i));
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(found, std::vector<std::string>(3, "099199299"));
+}
+
+TEST(Meeting, ThreadThatDoesNotComeIsNamed) {
+  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  auto all = meet_in_process(3);
+  EXPECT_EQ(message([&] { all[1]->gather("a"); }),
+            "rank 1 of 3: ranks 0 and 2 did not come within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds");
+  all[2].reset();
+  EXPECT_EQ(message([&] { all[0]->gather("a"); }), "rank 0 of 3: rank 2 has ended");
 }
 
 TEST_F(Engine, JobIsThatOfTheEnvironment) {

@@ -30,7 +30,8 @@ struct Comm {
 struct Exchange {
   Comm* comm = nullptr;
   std::vector<std::pair<void*, std::size_t>> received;  // by symmetric
-} group;
+};
+thread_local Exchange group;
 
 void barrier(const Comm& c) {
   const int round = c.shared->round;
@@ -85,8 +86,11 @@ struct Id {
 
 int ncclGetVersion(int* version) { return *version = 22809, 0; }
 const char* ncclGetErrorString(int status) { return status == 6 ? "remote process exited" : "an error of the fake"; }
-int ncclGetUniqueId(Id* id) { return std::memset(id, 0, sizeof *id), std::getenv("NCCL_COMM_ID") ? 0 : 5; }
+int ncclGetUniqueId(Id* id) { return std::memset(id, 0, sizeof *id), 0; }
+/// With FAKE_NCCL_REFUSALS, the first so many calls of the process fail.
 int ncclCommInitRank(void** comm, int ranks, Id, int rank) {
+  static std::atomic<int> calls = 0;
+  if (const char* refusals = std::getenv("FAKE_NCCL_REFUSALS"); refusals && calls++ < std::atoi(refusals)) return 2;
   const int file = open(std::getenv("FAKE_NCCL_FILE"), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(Shared)) != 0 || ranks > max_ranks) return 2;
   void* at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
