@@ -180,7 +180,7 @@ class Rank:
             program(*arrays, out=outs)
             return outs
 
-        run.notes = program.notes()
+        run.notes = program.notes
         return run
 
     def check(self, row, way, made, right):

@@ -187,10 +187,12 @@ class RankProgram:
     def _text(self, which):
         return _native.text_of(_native.library().zellige_rank_program_text, self._handle, _native.TEXTS[which])
 
+    @property
     def notes(self) -> list:
         """Returns how many collectives there are, what computes them, and why."""
         return self._text("notes").splitlines()
 
+    @property
     def source(self) -> str:
         """Returns the CUDA source code of all steps."""
         return self._text("source")

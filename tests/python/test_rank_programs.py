@@ -54,7 +54,7 @@ def test_threads_have_the_result_of_the_whole(count):
     def of_rank(mine):
         arrays = parts(mine.rank, count)
         program = ranks.compile(ranks.graph(mlp, *arrays, ranks=count), mine, workers=1)
-        assert program.notes()[0].startswith(f"{count} ranks, each with ")
+        assert program.notes[0].startswith(f"{count} ranks, each with ")
         return program(*arrays)
 
     made = in_threads(count, of_rank)

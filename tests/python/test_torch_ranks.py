@@ -1,4 +1,6 @@
-"""Models that are divided over processes: the collectives stay torch's, and what is between them becomes programs."""
+"""Models that are divided over processes: parts between collectives become programs, which take the collectives before them."""
+
+import re
 
 import pytest
 
@@ -52,8 +54,8 @@ def compared(rank, path):
         alike = divided or all(torch.equal(y, found) for y in every)
         right = ((found - expected).abs().max() / expected.abs().max()).item() < 0.01
         report = torch_backend.reports[-1]
-        lines.append(f"{right} {alike} {len(report.parts)}")
-        lines += [f"{name}: {why}" for name, why in sorted(report.left.items())]
+        lines.append(f"{right} {alike} {len(report.parts)} {len(report.joined)}")
+        lines += [f"{name}: {why}" for name, why in sorted(report.left.items())] + [f"over ranks: {why}" for why in report.joined]
     if rank == 0:
         with open(f"{path}/lines", "w") as file:
             file.write("\n".join(lines))
@@ -61,17 +63,12 @@ def compared(rank, path):
     dist.destroy_process_group()
 
 
-def test_what_is_between_collectives_becomes_programs(tmp_path):
+def test_parts_take_the_collectives_before_them(tmp_path):
     torch.multiprocessing.spawn(compared, args=(str(tmp_path),), nprocs=RANKS)
-    collective = "is a collective, which torch's process group does between the programs"
     lines = (tmp_path / "lines").read_text().splitlines()
     heads = [line for line in lines if ": " not in line]
     assert [h.split()[:2] for h in heads] == [["True", "True"]] * 2, lines
     assert all(int(h.split()[2]) > 0 for h in heads), lines
-    assert {line.split(": ", 1)[0] for line in lines if collective in line} == {
-        "_c10d_functional.all_reduce.default",
-        "_c10d_functional.wait_tensor.default",
-        "_c10d_functional.all_gather_into_tensor.default",
-        "_c10d_functional.reduce_scatter_tensor.default",
-    }, lines
-    assert not [line for line in lines if ": " in line and collective not in line], lines
+    joined = [line for line in lines if line.startswith("over ranks: ")]
+    assert len(joined) == 3 and all(re.search(r"2 ranks, each with \d kernels? and 1 collective$", j) for j in joined), lines
+    assert not [line for line in lines if ": " in line and line not in joined], lines

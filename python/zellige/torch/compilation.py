@@ -9,11 +9,11 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from . import words
 from .cache import graph_key
 from .cache.decisions import Decisions, told
-from .execute import capturable, cudagraphs, direct, wrappers
+from .execute import capturable, collectives, cudagraphs, direct, wrappers
 from .import_ import declared, open_graph, schema, symbols
 from .import_.aot import KeptWhole
 from .import_.decompositions import decompositions
-from .measure import attention_kernels, estimates
+from .measure import attention_kernels, clock, estimates
 from .partition import convex, taking
 from .partition.supported import Supported, device_of, is_nothing
 from .rewrites import results
@@ -53,6 +53,11 @@ def partitioned(module, constants, report, options, saved, captured):
     """Returns the function of a rewritten graph, with parts replaced by programs. `constants`: names of placeholders that
     do not change, such as weights. `report`: receives which operators became parts of programs and which did not.
     `saved`: the cost that rewrites have saved. `captured`: calls will be replayed from a CUDA graph."""
+    with clock.of_ranks(collectives.group_of(module.graph)) as report.ranks:
+        return _partitioned(module, constants, report, options, saved, captured)
+
+
+def _partitioned(module, constants, report, options, saved, captured):
     supported = Supported(report, device_of(module.graph))
     parts = convex.parts(module.graph, supported)
     report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and not is_nothing(n) for n in module.graph.nodes)
@@ -66,6 +71,7 @@ def partitioned(module, constants, report, options, saved, captured):
     decision = taking.Taking(module, constants, report, options, supported.device, cheaper, saved, captured)
     begun = time.monotonic()
     decision.take(parts)
+    collectives.join(module, report)
     options.ended = decision.out_of_time()
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
     for node in module.graph.find_nodes(op="call_function", target=taking.UPDATE):

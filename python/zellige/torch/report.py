@@ -37,6 +37,8 @@ class Report:
     captured: int = 0  # number of CUDA graphs captured from calls
     uncaptured: str = ""  # why calls are not captured in CUDA graphs, although that was requested
 
+    ranks: str = ""  # the process group whose ranks decide together, since the graph has its collectives
+    joined: list = field(default_factory=list)  # sentences: parts that begin with collectives, and what computes these
     where: dict = field(default_factory=dict)  # by part: its operators and the user's lines
 
     def leave(self, name, why: Error, node=None) -> None:
@@ -61,6 +63,7 @@ class Report:
         lines += [f"  compiled again for other sizes: {self.specialised}"] if self.specialised else []
         lines += [f"  branch: {self._shown(name)}: {what}" for name, what in self.branches.items()]
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
+        lines += [f"  over ranks: {sentence}" for sentence in self.joined]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {self._shown(name)}: {why}" for name, why in self.left.items()]
         lines += [f"  {sentence}" for sentence in self.attention]

@@ -84,6 +84,8 @@ class Decisions:
             self.why = self.why or "its sizes are specialised"
         elif report.exhausted:
             self.why = self.why or f"the machine had no memory, files or threads left for {report.exhausted[0]}"
+        elif report.ranks:
+            self.why = self.why or "ranks decide on it together"
         elif self._options.ended:
             self.why = self.why or "the planning time ended before everything was planned"
         if not self.why:

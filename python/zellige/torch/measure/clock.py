@@ -36,6 +36,10 @@ def cost(call, values, launches):
     """Measures call(*inputs) with new tensors like `values`, and returns its Cost: microseconds of the GPU and of the
     host. The host's time ends when the last kernel has been launched. Returns None if the call fails, or if the inputs
     take more than half of the free memory. `launches`: the approximate number of kernels per call."""
+    return _of_rank_0(_cost(call, values, launches))
+
+
+def _cost(call, values, launches):
     taken = sum(v.numel() * v.element_size() for v in values)
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
@@ -47,6 +51,32 @@ def cost(call, values, launches):
     finally:
         if taken > LARGE:
             torch.cuda.empty_cache()  # gives the free memory back to others
+
+
+_group = None  # the name of the process group whose ranks measure together
+
+
+@contextlib.contextmanager
+def of_ranks(group):
+    """Within it, measured costs are those of rank 0 of a process group on all of its ranks, so that they decide alike: each of them
+    must measure the same, in the same order. `group`: its name; None: each process measures by itself. Yields the name, or ""."""
+    global _group
+    before, _group = _group, group
+    try:
+        yield group or ""
+    finally:
+        _group = before
+
+
+def _of_rank_0(cost):
+    if _group is None:
+        return cost
+    import torch.distributed as dist
+
+    group, told = dist.distributed_c10d._resolve_process_group(_group), [cost]
+    with _disable_current_modes(), torch.no_grad():
+        dist.broadcast_object_list(told, src=dist.get_global_rank(group, 0), group=group)
+    return told[0]
 
 
 @contextlib.contextmanager
