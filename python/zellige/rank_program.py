@@ -121,6 +121,7 @@ class RankProgram:
         self.ranks, self._handle = ranks, ctypes.c_void_p()
         self.name = graph.form().get("name", "graph")
         self.inputs, self.outputs = ([_told(i) for i in infos] for infos in (graph.inputs(), graph.outputs()))
+        self._launch = _native.library().zellige_rank_program_launch
         _native._find_nvrtc()
         self._checked(_native.library().zellige_rank_program_new(graph.handle, ranks.handle, ctypes.byref(options), ctypes.byref(self._handle)))
 
@@ -152,8 +153,14 @@ class RankProgram:
         ins, to = exchange.Tensors(arrays), exchange.Tensors(outs)
         if stream is None and ins.device()[0] == exchange.CUDA:
             stream = exchange.current_stream(arrays[0], ins.device()[1])
-        self._checked(_native.library().zellige_rank_program_launch(self._handle, self._addresses(ins), self._addresses(to), stream))
+        self.launch(self._addresses(ins), self._addresses(to), stream)
         return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def launch(self, inputs, outputs, stream=None) -> None:
+        """Runs the program on addresses, in lists, of arrays that are as the program expects them."""
+        ins, to = (ctypes.c_void_p * len(inputs))(*inputs), (ctypes.c_void_p * len(outputs))(*outputs)
+        if status := self._launch(self._handle, ins, to, stream):
+            self._checked(status)
 
     def _require(self, what, x, info):
         spec = exchange.spec_of(x)
@@ -167,13 +174,13 @@ class RankProgram:
 
     def _addresses(self, tensors):
         expected = None if self.ranks.device is None else (exchange.CUDA, self.ranks.device)
-        addresses = (ctypes.c_void_p * max(tensors.count, 1))()
+        addresses = []
         for i in range(tensors.count):
             t = tensors.c[i]
             if (expected is None and t.device_type != exchange.HOST) or (expected and (t.device_type, t.device_id) != expected):
                 where = "the host" if expected is None else f"GPU {expected[1]}"
                 raise Error(f"program {self.name}: expected arrays of {where}, where rank {self.ranks.rank} runs, found one elsewhere")
-            addresses[i] = (t.data or 0) + t.byte_offset
+            addresses.append((t.data or 0) + t.byte_offset)
         return addresses
 
     def wait(self, stream=None) -> None:

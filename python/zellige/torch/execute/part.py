@@ -96,8 +96,8 @@ class Part:
             made.append(next(own) if o.memory is None else args[self.read[o.memory]])
             if o.memory is not None and made[-1] is not given[o.memory]:
                 made[-1].copy_(given[o.memory].view(made[-1].shape))
-        results = [_clone(args[~i], strides) if i < 0 else made[i] for i, strides in zip(self.which, self.strides)]
-        results = [r if r.shape == s else _viewed(r, s, strides) for r, s, strides in zip(results, self.shapes, self.strides)]
+        results = [clone(args[~i], strides) if i < 0 else made[i] for i, strides in zip(self.which, self.strides)]
+        results = [r if r.shape == s else viewed(r, s, strides) for r, s, strides in zip(results, self.shapes, self.strides)]
         return results[0] if self.single else tuple(results)
 
     def _strides_of(self, at):
@@ -124,7 +124,7 @@ class Part:
             return self.checked
         copied = set(self.copied)
         run, handle = self.program._native.objects()
-        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone, "viewed": _viewed}
+        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": clone, "viewed": viewed}
         if device.type == "cuda":
             # allocates on the current device; the program refuses tensors of other devices
             scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda
@@ -189,12 +189,12 @@ class Part:
         return made[self.name]
 
 
-def _clone(x, strides):
+def clone(x, strides):
     """Returns a copy of x with the strides `strides`, for a result of the part that is one of its arguments, x."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
-def _viewed(x, shape, strides):
+def viewed(x, shape, strides):
     """Returns x viewed in the shape `shape`. If the view's strides differ from `strides`, which torch declared, only in
     dimensions of one element, the result has the declared strides."""
     made = x.view(shape)
