@@ -312,12 +312,15 @@ def main():
     port, started = free_port(), []
     for rank in range(given.ranks):
         place = {"RANK": str(rank), "WORLD_SIZE": str(given.ranks), "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        started.append(subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, **place}))
-    failed = max(p.wait() for p in started)
+        started.append(subprocess.Popen([sys.executable, "-X", "faulthandler", *sys.argv], env={**os.environ, **place}))
+    ended = [p.wait() for p in started]
+    failed = next((status for status in ended if status), 0)
+    if failed:
+        print(f"ranks.py: the ranks ended with {ended}", file=sys.stderr)
     if given.picture and given.out and os.path.exists(given.out):
         with open(given.out) as file:
             picture(json.load(file), given.picture)
-    return failed
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -26,8 +26,14 @@ class Levels {
  public:
   explicit Levels(const KernelGraph& g) : g_(g), of_tensor_(g.tensors.size(), 0), last_read_(g.tensors.size(), 0) {
     const std::set<int> needed = tensors_that_outputs_need(g);
+    std::vector<int> order;
     for (int i : in_place_order(g))
-      if (std::ranges::any_of(g.ops[i].outputs, [&](int t) { return needed.contains(t); })) place(i);
+      if (std::ranges::any_of(g.ops[i].outputs, [&](int t) { return needed.contains(t); })) order.push_back(i);
+    for (int i : order) place(i);
+    postpone(order);
+    levels.resize(level_.empty() ? 0 : 1 + std::ranges::max(level_));
+    for (int i : order)
+      (is_collective(g.ops[i].kind) ? levels[level_[i]].second : levels[level_[i]].first).push_back(i);
   }
 
   /// By level: indices of its operators in order, and of its collectives.
@@ -40,10 +46,41 @@ class Levels {
     for (int t : op.inputs) level = std::max(level, of_tensor_[t]);
     for (int t : op.outputs) level = std::max(level, last_read_of_memory(t));
     for (int t : op.inputs) last_read_[t] = std::max(last_read_[t], level);
-    const bool collective = is_collective(op.kind);
-    for (int t : op.outputs) of_tensor_[t] = collective ? level + 1 : level;
-    if (levels.size() <= level) levels.resize(level + 1);
-    (collective ? levels[level].second : levels[level].first).push_back(i);
+    for (int t : op.outputs) of_tensor_[t] = is_collective(op.kind) ? level + 1 : level;
+    level_[i] = level;
+  }
+
+  /// Moves views, and what is computed of the graph's inputs alone, to the first level that reads the result, so that it is not
+  /// stored in between.
+  void postpone(const std::vector<int>& order) {
+    std::set<int> given(g_.inputs.begin(), g_.inputs.end());  // and what follows from these alone
+    for (int i : order) {
+      const KernelOp& op = g_.ops[i];
+      const auto is_given = [&](int t) { return given.contains(t); };
+      if (!is_collective(op.kind) && std::ranges::all_of(op.inputs, is_given))
+        given.insert(op.outputs.begin(), op.outputs.end());
+    }
+    std::vector<std::size_t> first_read(g_.tensors.size(), level_.size());
+    for (int t : g_.outputs) first_read[t] = 0;
+    for (auto i = order.rbegin(); i != order.rend(); ++i) {
+      const KernelOp& op = g_.ops[*i];
+      std::size_t first = level_.size();
+      for (int t : op.outputs) first = std::min(first, first_read[t]);
+      const auto stays = [&](int t) { return g_.tensors[t].memory >= 0 || !given.contains(t); };
+      const bool moves = family(op.kind) == graph::OpFamily::view || std::ranges::none_of(op.outputs, stays);
+      if (moves && !is_collective(op.kind) && !touches_changed_memory(op) && first < level_.size())
+        level_[*i] = std::max(level_[*i], first);
+      for (int t : op.inputs) first_read[t] = std::min(first_read[t], level_[*i]);
+    }
+  }
+
+  /// Returns whether an operator reads or makes a tensor that shares memory with another one.
+  bool touches_changed_memory(const KernelOp& op) const {
+    const auto changed = [&](int t) {
+      return g_.tensors[t].memory >= 0 ||
+             std::ranges::any_of(g_.tensors, [t](const KernelTensor& other) { return other.memory == t; });
+    };
+    return std::ranges::any_of(op.inputs, changed) || std::ranges::any_of(op.outputs, changed);
   }
 
   /// Returns the last level that reads what an input holds before tensor t takes its memory; 0 if it takes none.
@@ -58,6 +95,7 @@ class Levels {
 
   const KernelGraph& g_;
   std::vector<std::size_t> of_tensor_, last_read_;
+  std::vector<std::size_t> level_ = std::vector<std::size_t>(g_.ops.size(), 0);  // by operator
 };
 
 /// Builds the graph of one level's kernels.

@@ -6,7 +6,8 @@
 //     else                   ... compile(s.kernels)       // its inputs and outputs are the tensors s.inputs, s.outputs of g
 //
 // Operators come as early as their operands allow. So of several collectives that need only what is there, all follow the
-// same kernels. No fusion crosses a cut. Operators that no output needs are omitted.
+// same kernels. Views, and what is computed of inputs alone, come where they are read. No fusion crosses a cut. Operators that no
+// output needs are omitted.
 #pragma once
 #include "graph/graph.hpp"
 

@@ -214,6 +214,20 @@ TEST(Segments, IndependentCollectivesFollowTheSameKernels) {
   EXPECT_EQ(all[3].inputs.size(), 2U);
 }
 
+TEST(Segments, ViewsAndWhatIsOfInputsAloneComeWhereTheyAreRead) {
+  Builder b("g", 2);
+  const TensorHandle x = b.input("x", {8, 4}), w = b.input("w", {6, 4}), bias = b.input("bias", {6});
+  const TensorHandle weights = exp(permute(w, {1, 0})), h = relu(x), seen = reshape(h, {4, 8});
+  const TensorHandle a = all_reduce(h);
+  b.output(matmul(a, weights) + bias * 2.0, "y");
+  b.output(all_reduce(reshape(a, {4, 8}) * 3.0) + seen, "z");
+  const std::vector<Segment> all = segments(b.build());
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all[0].kernels.ops.size(), 1U);  // relu
+  EXPECT_EQ(all[2].kernels.ops.size(), 7U);  // all but the last sum and its view
+  EXPECT_EQ(all[4].kernels.ops.size(), 2U);
+}
+
 // A cache that one segment reads and a later one writes.
 TEST(Segments, MemoryIsTakenAfterItIsRead) {
   Builder b("g", 2);
