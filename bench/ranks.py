@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times graphs over ranks on the GPUs of a machine, one process per rank, beside PyTorch on NCCL and on symmetric memory.
+"""Times graphs over ranks on the GPUs of a machine, one process per rank, next to PyTorch on NCCL and on symmetric memory.
 
   ranks.py [--ranks 2] [--rounds 5] [--only TEXT,TEXT] [--seconds 600] [--out FILE.json] [--picture FILE.svg]
 

@@ -253,7 +253,7 @@ ZELLIGE_EXPORT zellige_status zellige_gpu(char** target, char** why_not);
  * ZELLIGE_ON_EMULATOR, or ZELLIGE_ON_AUTO: on the GPU if the machine has one. */
 typedef struct zellige_ranks zellige_ranks;
 
-/* This process's rank in the job of torchrun or mpirun, on the GPU of its local rank or $ZELLIGE_DEVICE. Meets the others. */
+/* This process's rank in the job of torchrun or mpirun, on the GPU of its local rank or $ZELLIGE_DEVICE. Waits for the others. */
 ZELLIGE_EXPORT zellige_status zellige_ranks_of_environment(int32_t on, zellige_ranks** ranks);
 /* Sets ranks[0] to ranks[count - 1] to ranks of this process, for a thread each: on GPU 0 to count - 1, or all on the emulator. */
 ZELLIGE_EXPORT zellige_status zellige_ranks_of_threads(int32_t on, int32_t count, zellige_ranks** ranks);

@@ -59,10 +59,10 @@ JoinedRanks::~JoinedRanks() {
 void connect(JoinedRanks& all) {
   const std::lock_guard lock(all.mutex);
   if (all.nccl) return;
-  require_same(*all.meeting, {{"machine", all.device == no_gpu ? "the emulator" : "a GPU"}});
+  require_same(*all.rendezvous, {{"machine", all.device == no_gpu ? "the emulator" : "a GPU"}});
   if (all.device == no_gpu) return;
   const OnDevice here(all.device);
-  all.nccl = std::make_unique<ranks::Communicator>(all.meeting);
+  all.nccl = std::make_unique<ranks::Communicator>(all.rendezvous);
 }
 
 std::shared_ptr<JoinedRanks> joined(void* comm) {
@@ -98,7 +98,7 @@ RankedProgram::RankedProgram(graph::KernelGraph g, std::shared_ptr<JoinedRanks> 
   if (ranks_->nccl)
     ranks_->nccl->require_same(facts);
   else
-    require_same(*ranks_->meeting, facts);
+    require_same(*ranks_->rendezvous, facts);
   inputs_ = places_of(g, g.inputs, emit::Role::input), outputs_ = places_of(g, g.outputs, emit::Role::output);
   const target::Target& target = target::find(target_);
   run::CompileOptions options = o.compile;
@@ -166,7 +166,7 @@ void RankedProgram::run_on_host(void* const* inputs, void* const* outputs) {
   }
   {
     const std::lock_guard lock(ranks_->mutex);
-    run_rank_emulated(*program_, *ranks_->meeting, memory, cache_, workers_);
+    run_rank_emulated(*program_, *ranks_->rendezvous, memory, cache_, workers_);
   }
   for (const TensorPlace& t : outputs_) {
     const Bytes& made = memory[g.outputs[t.position]];

@@ -30,18 +30,18 @@ class OnDevice {
 
 /// One rank of a job.
 struct JoinedRanks {
-  JoinedRanks(std::shared_ptr<ranks::Meeting> m, int gpu) : meeting(std::move(m)), device(gpu) {}
+  JoinedRanks(std::shared_ptr<ranks::Rendezvous> m, int gpu) : rendezvous(std::move(m)), device(gpu) {}
   ~JoinedRanks();
   JoinedRanks(const JoinedRanks&) = delete;
   JoinedRanks& operator=(const JoinedRanks&) = delete;
 
-  const std::shared_ptr<ranks::Meeting> meeting;  // null: the caller's communicator is the only connection
+  const std::shared_ptr<ranks::Rendezvous> rendezvous;  // null: the caller's communicator is the only connection
   const int device;
   std::unique_ptr<ranks::Communicator> nccl{};  // null on the emulator, and until it is connected
   std::mutex mutex{};                           // held while it calls the other ranks
 
-  int rank() const { return meeting ? meeting->rank() : nccl->rank(); }
-  int count() const { return meeting ? meeting->ranks() : nccl->ranks(); }
+  int rank() const { return rendezvous ? rendezvous->rank() : nccl->rank(); }
+  int count() const { return rendezvous ? rendezvous->ranks() : nccl->ranks(); }
 };
 
 /// Connects the ranks' GPUs, unless that is done or they are on the emulator. All ranks must call it.

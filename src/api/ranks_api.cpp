@@ -19,8 +19,8 @@ std::shared_ptr<RankedProgram> program_of(const zellige_rank_program* handle) {
   return object_of<RankedProgram>(handle, "program");
 }
 zellige_ranks* handle_of(std::shared_ptr<JoinedRanks> ranks) { return add_handle<zellige_ranks>(std::move(ranks)); }
-zellige_ranks* handle_of(std::shared_ptr<ranks::Meeting> meeting, int device) {
-  return handle_of(std::make_shared<JoinedRanks>(std::move(meeting), device));
+zellige_ranks* handle_of(std::shared_ptr<ranks::Rendezvous> rendezvous, int device) {
+  return handle_of(std::make_shared<JoinedRanks>(std::move(rendezvous), device));
 }
 
 On machine(int32_t on) {
@@ -45,7 +45,7 @@ zellige_status zellige_ranks_of_environment(int32_t on, zellige_ranks** made) {
           "ranks of one process");
     int device = device_for(machine(on));
     if (device != no_gpu && !std::getenv("ZELLIGE_DEVICE")) device = run::device_info(job->local_rank).index;
-    to = handle_of(ranks::meet(*job), device);
+    to = handle_of(ranks::rendezvous(*job), device);
   });
 }
 zellige_status zellige_ranks_of_threads(int32_t on, int32_t count, zellige_ranks** made) {
@@ -54,8 +54,8 @@ zellige_status zellige_ranks_of_threads(int32_t on, int32_t count, zellige_ranks
     for (int r = 0; r < count; ++r) place_for(made + r, "ranks");
     const bool on_gpu = device_for(machine(on)) != no_gpu;
     if (on_gpu) run::device_info(count - 1);  // throws if there are not so many
-    const auto meetings = ranks::meet_in_process(count);
-    for (int r = 0; r < count; ++r) made[r] = handle_of(meetings[static_cast<std::size_t>(r)], on_gpu ? r : no_gpu);
+    const auto all = ranks::rendezvous_of_threads(count);
+    for (int r = 0; r < count; ++r) made[r] = handle_of(all[static_cast<std::size_t>(r)], on_gpu ? r : no_gpu);
   });
 }
 zellige_status zellige_ranks_of_nccl(void* comm, zellige_ranks** made) {
@@ -75,7 +75,7 @@ zellige_status zellige_ranks_of_gather(int32_t on, int32_t rank, int32_t count, 
     const auto pass = [gather, with](std::string_view mine, char* all) {
       return gather(with, mine.data(), all, mine.size()) == 0;
     };
-    to = handle_of(ranks::meet_by(rank, count, pass), device_for(machine(on)));
+    to = handle_of(ranks::rendezvous_by(rank, count, pass), device_for(machine(on)));
   });
 }
 void zellige_ranks_free(zellige_ranks* ranks) {

@@ -36,7 +36,7 @@ std::optional<int> in_time(std::function<int()> f) {
     shared->done.notify_all();
   }).detach();
   std::unique_lock lock(shared->mutex);
-  // Half of the time: the others wait in the meeting meanwhile.
+  // Half of the time: the others wait in the rendezvous meanwhile.
   shared->done.wait_for(lock, std::chrono::milliseconds(patience()) / 2, [&] { return shared->result.has_value(); });
   return shared->result;
 }
@@ -81,8 +81,8 @@ int nccl_type(graph::DType dtype) {
   }
 }
 
-Communicator::Communicator(std::shared_ptr<Meeting> meeting)
-    : meeting_(std::move(meeting)), own_(true), rank_(meeting_->rank()), ranks_(meeting_->ranks()) {
+Communicator::Communicator(std::shared_ptr<Rendezvous> rendezvous)
+    : rendezvous_(std::move(rendezvous)), own_(true), rank_(rendezvous_->rank()), ranks_(rendezvous_->ranks()) {
   std::string missing;
   try {
     nccl(), device();
@@ -102,7 +102,7 @@ std::string Communicator::connect() {
   const Nccl& n = nccl();
   NcclId id;
   const int made_id = rank_ == 0 ? n.unique_id(&id) : 0;
-  const std::string all = meeting_->gather({id.bytes, sizeof id.bytes});
+  const std::string all = rendezvous_->gather({id.bytes, sizeof id.bytes});
   std::copy_n(all.data(), sizeof id.bytes, id.bytes);
   auto made = std::make_shared<void*>(nullptr);
   const int gpu = device().index;
@@ -112,16 +112,18 @@ std::string Communicator::connect() {
       use_device(gpu);
       return n.init(made.get(), ranks, id, rank);
     });
-  std::string late, failed;
+  std::string overdue, failed;
   if (!status)
-    late = fmt::format("rank {} of {}: not all ranks came to NCCL within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds",
-                       rank_, ranks_, patience().count() / 2.0);
+    overdue =
+        fmt::format("rank {} of {}: not all ranks came to NCCL within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds",
+                    rank_, ranks_, patience().count() / 2.0);
   else if (*status != 0)
     failed = fmt::format("rank {} of {}: NCCL: meeting the other ranks: {}", rank_, ranks_, n.error_string(*status));
-  const std::vector<std::string> failures = exchange(failed, message_bytes), tardy = exchange(late, message_bytes);
-  if (std::ranges::any_of(tardy, [](const std::string& why) { return !why.empty(); })) {
+  const std::vector<std::string> failures = exchange(failed, message_bytes),
+                                 all_overdue = exchange(overdue, message_bytes);
+  if (std::ranges::any_of(all_overdue, [](const std::string& why) { return !why.empty(); })) {
     require_none_of(failures);  // the reason of the others
-    require_none_of(tardy);
+    require_none_of(all_overdue);
   }
   const auto first = std::ranges::find_if(failures, [](const std::string& why) { return !why.empty(); });
   if (first == failures.end())
@@ -134,7 +136,7 @@ std::string Communicator::connect() {
 Communicator::Communicator(void* comm) : comm_(comm) {
   check(nccl().count(comm, &ranks_), "reading the number of ranks");
   check(nccl().user_rank(comm, &rank_), "reading the rank");
-  meeting_ = meet_by(rank_, ranks_, [this](std::string_view mine, char* all) {
+  rendezvous_ = rendezvous_by(rank_, ranks_, [this](std::string_view mine, char* all) {
     std::ranges::copy(gather(mine), all);
     return true;
   });
@@ -157,7 +159,7 @@ void Communicator::give_up(const std::string& why) {
 std::vector<std::string> Communicator::exchange(std::string_view text, std::size_t max_bytes) {
   std::string mine(text.substr(0, max_bytes));
   mine.resize(max_bytes);  // with zeros, which end the text
-  const std::string all = meeting_->gather(mine);
+  const std::string all = rendezvous_->gather(mine);
   std::vector<std::string> texts;
   for (int r = 0; r < ranks_; ++r) {
     const std::string of_rank = all.substr(static_cast<std::size_t>(r) * max_bytes, max_bytes);
@@ -225,13 +227,13 @@ void Communicator::wait(void* stream, const std::string& program) {
     int error = 0;
     nccl().async_error(comm_, &error);
     if (error != 0) {
-      lost = meeting_->lost();
+      lost = rendezvous_->lost();
       give_up(fmt::format("{}: NCCL: {}; {}", who, nccl().error_string(error),
                           lost.empty() ? "another rank may have ended" : lost));
     }
     const auto now = steady_clock::now();
     if (lost.empty() && now > next) {
-      next = now + look, lost = meeting_->lost();
+      next = now + look, lost = rendezvous_->lost();
       if (!lost.empty()) end = std::min(end, now + grace);
     }
     if (now > end && !lost.empty()) give_up(fmt::format("{}: {}, and its work was waited for in vain", who, lost));

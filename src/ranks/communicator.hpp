@@ -1,6 +1,6 @@
 // The ranks of a job, and how they exchange tensors on GPUs: by NCCL, loaded at run time.
 //
-//   Communicator ranks(meet(require_job("mlp", 4)));  // the processes of torchrun or mpirun, one for each rank
+//   Communicator ranks(rendezvous(require_job("mlp", 4)));  // the processes of torchrun or mpirun, one for each rank
 //   ranks.require_same({{"graph", json}});  // throws on every rank if one has another graph
 //   ranks.enqueue(op, from, to, stream);    // between kernels, on their stream
 //   ranks.wait(stream, "mlp");              // throws, and aborts, if a rank does not come or dies
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "ranks/meeting.hpp"
+#include "ranks/rendezvous.hpp"
 #include "run/driver.hpp"
 
 namespace zellige::ranks {
@@ -29,10 +29,10 @@ struct RankBuffers {
 class Communicator {
  public:
   /// Connects the GPUs of ranks that have met. Throws Error on every rank if NCCL is missing on one, or fails twice.
-  explicit Communicator(std::shared_ptr<Meeting>);
+  explicit Communicator(std::shared_ptr<Rendezvous>);
   /// Uses a communicator of the caller, an ncclComm_t, which must outlive the object.
   explicit Communicator(void* comm);
-  /// Returns the bytes of all ranks, as Meeting::gather does, by NCCL.
+  /// Returns the bytes of all ranks, as Rendezvous::gather does, by NCCL.
   std::string gather(std::string_view mine);
   ~Communicator();
   Communicator(const Communicator&) = delete;
@@ -40,7 +40,7 @@ class Communicator {
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  void require_same(const RankFacts& facts) { ranks::require_same(*meeting_, facts); }
+  void require_same(const RankFacts& facts) { ranks::require_same(*rendezvous_, facts); }
   /// Returns the texts of all ranks, by rank. All ranks must call it, with the same `max_bytes`: the bytes of the longest text.
   std::vector<std::string> exchange(std::string_view mine, std::size_t max_bytes);
   /// Enqueues a collective of flat_collectives() on a CUstream. Precondition: it is not the operator rank.
@@ -55,7 +55,7 @@ class Communicator {
   /// Has all ranks connect. Returns why it failed; "" if it did not. Throws Error if trying again is in vain.
   std::string connect();
 
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<Rendezvous> rendezvous_;
   void* comm_ = nullptr;
   bool own_ = false, gone_ = false;
   int rank_ = 0, ranks_ = 1;

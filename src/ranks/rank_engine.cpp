@@ -56,11 +56,11 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, KernelBinder b
   prepare_symmetric();
   for (const RankStep& step : p.steps) {
     if (!step.by_symmetric || symmetric_)
-      chosen_.push_back(&step);
+      active_.push_back(&step);
     else
-      for (const RankStep& other : step.otherwise) chosen_.push_back(&other);
+      for (const RankStep& other : step.otherwise) active_.push_back(&other);
   }
-  for (const RankStep* step : chosen_)
+  for (const RankStep* step : active_)
     for (int t : step->segment.outputs) {
       allocate(t);
       if (step->program || step->segment.collective.kind != graph::OpKind::rank) continue;
@@ -85,7 +85,7 @@ void RankEngine::place(std::span<const std::uint64_t> inputs, std::span<const st
 
 void RankEngine::bind_all() {
   steps_.clear();
-  for (const RankStep* step : chosen_) steps_.push_back(bound(*step));
+  for (const RankStep* step : active_) steps_.push_back(bound(*step));
 }
 
 KernelLauncher RankEngine::bound(const RankStep& step) const {

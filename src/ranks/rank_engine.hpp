@@ -1,6 +1,6 @@
 // Runs one rank of a program over ranks on this process's GPU: kernels, and collectives by NCCL between them, on one stream.
 //
-//   Communicator ranks(meet(require_job("mlp", 2)));
+//   Communicator ranks(rendezvous(require_job("mlp", 2)));
 //   RankEngine engine(program, ranks, kernels_on_gpu(cache));
 //   engine.upload(input, bytes);                      // by index into the graph's inputs
 //   engine.run(stream.handle());                      // only enqueues
@@ -67,7 +67,7 @@ class RankEngine {
   std::map<const RankStep*, std::int64_t> windows_;  // by such a step: where its window begins in a rank's part
   std::map<const RankStep*, run::DeviceBytes> states_;
   std::string without_symmetric_;
-  std::vector<const RankStep*> chosen_;  // those of the program, or the ones that take their place
+  std::vector<const RankStep*> active_;  // those of the program, or the ones that take their place
   std::vector<KernelLauncher> steps_;
 };
 

@@ -284,7 +284,7 @@ void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<st
 
 RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const reference::InputChoice& inputs,
                          const RankFacts& facts, const toolchain::Cache& cache, Timing time) {
-  Communicator ranks(meet(require_job(p.graph.name, p.graph.ranks)));
+  Communicator ranks(rendezvous(require_job(p.graph.name, p.graph.ranks)));
   ranks.require_same(facts);
   const auto start = system::SteadyClock::now();
   RankEngine engine(p, ranks, kernels_on_gpu(cache));

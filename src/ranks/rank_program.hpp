@@ -6,7 +6,7 @@
 // On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
 // order of ranks. So all ranks have the same bits of a sum.
 #pragma once
-#include "ranks/meeting.hpp"
+#include "ranks/rendezvous.hpp"
 #include "ranks/segments.hpp"
 #include "run/collectives.hpp"
 #include "run/compile.hpp"
@@ -78,7 +78,7 @@ RanksRun run_ranks_emulated(const RankProgram&, const graph::KernelGraph& over_r
 /// Runs one rank of a program on the emulator, and its collectives on the host. The other ranks are other processes or
 /// threads, which pass it their operands. `memory` has the bytes of the graph's tensors, at their place_of_rank(): of inputs
 /// before, of outputs after. Throws Error with the first finding, if there is one.
-void run_rank_emulated(const RankProgram&, Meeting&, std::vector<run::Bytes>& memory, const toolchain::Cache&,
+void run_rank_emulated(const RankProgram&, Rendezvous&, std::vector<run::Bytes>& memory, const toolchain::Cache&,
                        int workers = 0);
 
 /// Returns what must be the same on all ranks that run a graph: version, graph and target.

@@ -24,7 +24,7 @@ void run_kernels(const RankStep& step, int rank, std::vector<Bytes>& memory, con
 }
 
 /// Computes this rank's result of a collective.
-void run_collective(const graph::KernelGraph& g, const graph::KernelOp& op, Meeting& ranks,
+void run_collective(const graph::KernelGraph& g, const graph::KernelOp& op, Rendezvous& ranks,
                     std::vector<Bytes>& memory) {
   std::vector<std::vector<Bytes>> all(static_cast<std::size_t>(ranks.ranks()), std::vector<Bytes>(g.tensors.size()));
   if (!op.inputs.empty()) {
@@ -40,8 +40,8 @@ void run_collective(const graph::KernelGraph& g, const graph::KernelOp& op, Meet
 
 }  // namespace
 
-void run_rank_emulated(const RankProgram& p, Meeting& ranks, std::vector<Bytes>& memory, const toolchain::Cache& cache,
-                       int workers) {
+void run_rank_emulated(const RankProgram& p, Rendezvous& ranks, std::vector<Bytes>& memory,
+                       const toolchain::Cache& cache, int workers) {
   const auto run_step = [&](const RankStep& step) {
     if (step.program)
       run_kernels(step, ranks.rank(), memory, cache, workers);

@@ -4,7 +4,7 @@ namespace zellige::target {
 
 std::optional<Links> links(std::string_view target) {
   if (target != "sm_90a") return std::nullopt;
-  return Links{.bandwidth = 330, .symmetric = 5, .nccl = 11, .nccl_rate = 160};
+  return Links{.bandwidth = 270, .symmetric = 4.5, .nccl = 6.5, .nccl_rate = 266, .measured = true};
 }
 
 double nccl_us(const Links& l, std::int64_t bytes, int ranks) {

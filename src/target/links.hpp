@@ -7,13 +7,14 @@
 
 namespace zellige::target {
 
-/// The numbers of NCCL were measured on two H200s with NV18 (18 NVLinks of each), in CUDA graphs, of the slowest rank.
+/// Those of sm_90a were measured on two H200s with NV18 (18 NVLinks of each) by bench/ranks.py: in CUDA graphs, of the slowest rank.
+/// The rates are those of 16 MB and more; of 256 KB to 4 MB, both ways take up to a third longer than they say.
 struct Links {
   double bandwidth = 0;   // GB/s in one direction that kernels reach when they read another GPU's memory
   double symmetric = 0;   // us from the end of a launch to that of the next, in which ranks exchange little
   double nccl = 0;        // us of an all_reduce of few bytes by NCCL
   double nccl_rate = 0;   // GB/s at which its time grows with the bytes
-  bool measured = false;  // `bandwidth` and `symmetric` were measured; otherwise they are assumed
+  bool measured = false;  // all were measured; otherwise some are assumed
 };
 
 /// Returns the links of a target; nullopt if they are not known.

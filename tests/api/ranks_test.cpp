@@ -50,18 +50,18 @@ bool run(const Ranks& ranks, int m, int n, const ProgramOptions& options) {
 /// Calls `of_rank` in a thread per rank. Returns the messages of what they threw, by rank; "" of none.
 template <class F>
 std::vector<std::string> in_threads(std::vector<Ranks> all, const F& of_rank) {
-  std::vector<std::string> said(all.size());
+  std::vector<std::string> messages(all.size());
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < all.size(); ++r)
     threads.emplace_back([&, r] {
       try {
         of_rank(all[r]);
       } catch (const zellige::ProgramError& e) {
-        said[r] = e.what();
+        messages[r] = e.what();
       }
     });
   for (std::thread& t : threads) t.join();
-  return said;
+  return messages;
 }
 
 ProgramOptions one_worker() {
@@ -78,11 +78,11 @@ TEST(RanksApi, ThreadsAndFunctionsOfTheCallerHaveTheSumsOfAllRanks) {
       ProgramOptions options = one_worker();
       options.collectives = collectives;
       std::vector<char> right(static_cast<std::size_t>(count));
-      const auto said = in_threads(Ranks::of_threads(count, ZELLIGE_ON_EMULATOR), [&](const Ranks& ranks) {
+      const auto messages = in_threads(Ranks::of_threads(count, ZELLIGE_ON_EMULATOR), [&](const Ranks& ranks) {
         EXPECT_EQ(ranks.device(), -1);
         right[static_cast<std::size_t>(ranks.rank())] = run(ranks, m, n, options);
       });
-      EXPECT_EQ(said, std::vector<std::string>(said.size())) << m << " " << n;
+      EXPECT_EQ(messages, std::vector<std::string>(messages.size())) << m << " " << n;
       EXPECT_EQ(right, std::vector<char>(right.size(), 1)) << m << " " << n;
     }
   }
@@ -95,18 +95,18 @@ TEST(RanksApi, ThreadsAndFunctionsOfTheCallerHaveTheSumsOfAllRanks) {
 }
 
 TEST(RanksApi, WhatDiffersIsNamedOnEveryRank) {
-  auto said = in_threads(Ranks::of_threads(3, ZELLIGE_ON_EMULATOR), [](const Ranks& ranks) {
+  auto messages = in_threads(Ranks::of_threads(3, ZELLIGE_ON_EMULATOR), [](const Ranks& ranks) {
     ProgramOverRanks(Graph::from_json(graph(3, 4, ranks.rank() == 1 ? 8 : 4)), ranks);
   });
   for (std::size_t r = 0; r < 3; ++r)
-    EXPECT_EQ(said[r], "rank " + std::to_string(r) +
-                           " of 3: the graph of rank 1 is not that of rank 0; all ranks must run the same");
-  said = in_threads(Ranks::of_threads(2, ZELLIGE_ON_EMULATOR), [](const Ranks& ranks) {
+    EXPECT_EQ(messages[r], "rank " + std::to_string(r) +
+                               " of 3: the graph of rank 1 is not that of rank 0; all ranks must run the same");
+  messages = in_threads(Ranks::of_threads(2, ZELLIGE_ON_EMULATOR), [](const Ranks& ranks) {
     ProgramOptions o;
     o.collectives = ranks.rank() + 1;
     ProgramOverRanks(Graph::from_json(graph(2, 4, 8)), ranks, o);
   });
-  EXPECT_EQ(said[1],
+  EXPECT_EQ(messages[1],
             "rank 1 of 2: the choice of collectives of rank 1 is not that of rank 0; all ranks must run the same");
 }
 

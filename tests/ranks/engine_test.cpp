@@ -11,10 +11,10 @@
 
 #include "../run/folder.hpp"
 #include "ranks.hpp"
-#include "ranks/meeting.hpp"
 #include "ranks/nccl.hpp"
 #include "ranks/over_ranks.hpp"
 #include "ranks/rank_engine.hpp"
+#include "ranks/rendezvous.hpp"
 #include "system/files.hpp"
 
 namespace zellige::ranks {
@@ -91,8 +91,8 @@ class Engine : public testing::Test {
       int status = 0;
       waitpid(children[static_cast<std::size_t>(r)], &status, 0);
       EXPECT_EQ(status, 0) << "rank " << r;
-      const auto said = folder_ / std::to_string(r);
-      all.push_back(std::filesystem::exists(said) ? system::read_whole(said.string()) : "nothing");
+      const auto file = folder_ / std::to_string(r);
+      all.push_back(std::filesystem::exists(file) ? system::read_whole(file.string()) : "nothing");
     }
     return all;
   }
@@ -112,7 +112,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
     const RanksRun all = run_ranks_emulated(p, over, inputs, cache, 1);
     const int y = p.graph.outputs[0];
     const std::vector<std::string> found = in_processes(ranks, [&](const RankedProcess& job) {
-      Communicator communicator(meet(job));
+      Communicator communicator(rendezvous(job));
       communicator.require_same({{"graph", g.name}});
       RankEngine engine(p, communicator, kernels_on_emulator(cache));
       for (std::size_t t = 0; t < g.inputs.size(); ++t) {
@@ -156,7 +156,7 @@ TEST_F(Engine, TimesAreOfAllEvaluationsOfALaunch) {
   b.output(all_reduce(b.input("x", {4, 8}, DType::f32)), "y");
   const RankProgram p = compile_over_ranks(b.build(), target::find("sm_80"), {});
   const auto found = in_processes(2, [&](const RankedProcess& job) {
-    Communicator ranks(meet(job));
+    Communicator ranks(rendezvous(job));
     const RankEngine engine(p, ranks, {});
     Stream stream;
     const std::vector<double> us = time_ranks(engine, ranks, stream, "g");
@@ -167,7 +167,7 @@ TEST_F(Engine, TimesAreOfAllEvaluationsOfALaunch) {
 
 TEST_F(Engine, RanksThatDifferAreNamedOnEveryRank) {
   const auto found = in_processes(3, [](const RankedProcess& job) {
-    Communicator ranks(meet(job));
+    Communicator ranks(rendezvous(job));
     ranks.require_same({{"target", "sm_90a"}, {"graph", job.rank == 2 ? "other" : "one"}});
     return std::string("the same");
   });
@@ -189,7 +189,7 @@ TEST_F(Engine, RanksThatDoNotComeEndTheOthersByNumber) {
   set("ZELLIGE_RANKS_TIMEOUT", "1");
   auto found = in_processes(4, [&](const RankedProcess& job) {
     if (job.rank == 2) return std::string("elsewhere");
-    return meet(job)->gather("a");
+    return rendezvous(job)->gather("a");
   });
   for (const int r : {0, 1, 3}) {
     const std::string& why = found[static_cast<std::size_t>(r)];
@@ -198,7 +198,7 @@ TEST_F(Engine, RanksThatDoNotComeEndTheOthersByNumber) {
   }
   found = in_processes(2, [&](const RankedProcess& job) {
     if (job.rank == 0) return std::string("elsewhere");
-    return meet(job)->gather("a");
+    return rendezvous(job)->gather("a");
   });
   EXPECT_TRUE(found[1].starts_with("rank 1 of 2: rank 0 did not come to 127.0.0.1:")) << found[1];
 }
@@ -207,7 +207,7 @@ TEST_F(Engine, RanksOfTwoJobsAtOnePortAreToldSo) {
   const auto found = in_processes(2, [&](RankedProcess job) {
     set("ZELLIGE_RANKS_TIMEOUT", "1");
     if (job.rank == 1) job.ranks = 3;
-    return meet(job)->gather("a");
+    return rendezvous(job)->gather("a");
   });
   EXPECT_EQ(found[1], "rank 1 of 3: rank 0 is of a job of 2 ranks");
 }
@@ -219,10 +219,11 @@ TEST_F(Engine, PortThatAnotherProgramHasIsNamed) {
       .sin_family = AF_INET, .sin_port = htons(static_cast<std::uint16_t>(port)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   ASSERT_EQ(bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
   ASSERT_EQ(listen(s, 1), 0);
-  EXPECT_EQ(message([&] { meet({.ranks = 2, .port = port - 1}); }),
-            fmt::format("rank 0 of 2: the port {} of 127.0.0.1, where ranks meet: Address already in use; MASTER_PORT "
-                        "sets another",
-                        port));
+  EXPECT_EQ(
+      message([&] { rendezvous({.ranks = 2, .port = port - 1}); }),
+      fmt::format("rank 0 of 2: the port {} of 127.0.0.1, where ranks connect: Address already in use; MASTER_PORT "
+                  "sets another",
+                  port));
   close(s);
 }
 
@@ -230,7 +231,7 @@ TEST_F(Engine, NcclThatFailsOnceIsTriedAgain) {
   for (const int refusals : {1, 2}) {
     set("FAKE_NCCL_REFUSALS", std::to_string(refusals));
     const auto found = in_processes(2, [](const RankedProcess& job) {
-      Communicator ranks(meet(job));
+      Communicator ranks(rendezvous(job));
       ranks.require_same({{"graph", "one"}});
       return std::string("met");
     });
@@ -243,7 +244,7 @@ TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
   set("ZELLIGE_RANKS_TIMEOUT", "1");
   for (const bool told : {false, true}) {
     const auto found = in_processes(2, [&](const RankedProcess& job) {
-      Communicator ranks(meet(job));
+      Communicator ranks(rendezvous(job));
       if (job.rank == 0) {
         ranks.exchange("", 1);  // until rank 1 has ended
         return std::string("done");
@@ -262,7 +263,7 @@ TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
 
 TEST_F(Engine, RankThatDiesIsNamedToAllOthers) {
   const auto found = in_processes(3, [&](const RankedProcess& job) {
-    Communicator ranks(meet(job));
+    Communicator ranks(rendezvous(job));
     ranks.exchange("", 1);
     if (job.rank == 1) _exit(0);
     set("FAKE_STREAM_STUCK", "1");
@@ -274,8 +275,8 @@ TEST_F(Engine, RankThatDiesIsNamedToAllOthers) {
               fmt::format("mlp: rank {} of 3: rank 1 has ended, and its work was waited for in vain", r));
 }
 
-TEST(Meeting, ThreadsOfAProcessGatherTheirBytes) {
-  const auto all = meet_in_process(3);
+TEST(Rendezvous, ThreadsOfAProcessGatherTheirBytes) {
+  const auto all = rendezvous_of_threads(3);
   std::vector<std::string> found(3);
   std::vector<std::thread> threads;
   for (std::size_t r = 0; r < 3; ++r)
@@ -286,9 +287,9 @@ TEST(Meeting, ThreadsOfAProcessGatherTheirBytes) {
   EXPECT_EQ(found, std::vector<std::string>(3, "099199299"));
 }
 
-TEST(Meeting, ThreadThatDoesNotComeIsNamed) {
+TEST(Rendezvous, ThreadThatDoesNotComeIsNamed) {
   set("ZELLIGE_RANKS_TIMEOUT", "1");
-  auto all = meet_in_process(3);
+  auto all = rendezvous_of_threads(3);
   EXPECT_EQ(message([&] { all[1]->gather("a"); }),
             "rank 1 of 3: ranks 0 and 2 did not come within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds");
   all[2].reset();

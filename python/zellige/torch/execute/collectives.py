@@ -2,7 +2,7 @@
 
 A part that reads wait_tensor(all_reduce(x)) becomes a program that reads x. On GPUs that reach each other's memory, an all_reduce with the
 residual and the norm that follow is then one kernel; elsewhere NCCL does it between kernels. The ranks of a process group decide
-alike: what one of them cannot join, none does, and torch's collective stays.
+the same: what one of them cannot join, none does; torch computes it.
 """
 
 import copy
@@ -59,7 +59,7 @@ def join(module, report) -> None:
     forms = [_form(node.meta[PART], waits, name) for node, waits in found]
     digest = hashlib.sha256(json.dumps(forms, sort_keys=True).encode()).hexdigest()
     if len(set(agreed(name, digest))) > 1:
-        report.left["collectives"] = "stay torch's: the ranks have made different parts around them"
+        report.left["collectives"] = "are not joined: the ranks have made different parts around them"
         return
     for (node, waits), form in zip(found, forms):
         part, why = None, ""

@@ -58,7 +58,7 @@ _group = None  # the name of the process group whose ranks measure together
 
 @contextlib.contextmanager
 def of_ranks(group):
-    """Within it, measured costs are those of rank 0 of a process group on all of its ranks, so that they decide alike: each of them
+    """Within it, measured costs are those of rank 0 of a process group on all of its ranks, so that they decide equally: each of them
     must measure the same, in the same order. `group`: its name; None: each process measures by itself. Yields the name, or ""."""
     global _group
     before, _group = _group, group
@@ -73,10 +73,10 @@ def _of_rank_0(cost):
         return cost
     import torch.distributed as dist
 
-    group, told = dist.distributed_c10d._resolve_process_group(_group), [cost]
+    group, values = dist.distributed_c10d._resolve_process_group(_group), [cost]
     with _disable_current_modes(), torch.no_grad():
-        dist.broadcast_object_list(told, src=dist.get_global_rank(group, 0), group=group)
-    return told[0]
+        dist.broadcast_object_list(values, src=dist.get_global_rank(group, 0), group=group)
+    return values[0]
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "graph/error.hpp"
-#include "ranks/meeting.hpp"
+#include "ranks/rendezvous.hpp"
 
 namespace zellige::ranks {
 namespace {
@@ -146,8 +146,8 @@ Connection listening(const RankedProcess& job) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   } while (ms_until(end) > 0);
-  fail("rank 0 of {}: the port {} of {}, where ranks meet: {}; MASTER_PORT sets another", job.ranks, port, job.address,
-       std::strerror(error));
+  fail("rank 0 of {}: the port {} of {}, where ranks connect: {}; MASTER_PORT sets another", job.ranks, port,
+       job.address, std::strerror(error));
 }
 
 /// Returns whether a connection has reached its own end, as one to a port of this host may while nobody listens there.
@@ -175,9 +175,10 @@ Connection connected(const RankedProcess& job, Deadline end) {
 constexpr auto extra = std::chrono::seconds(5);  // for which others wait longer than rank 0, which tells them why
 
 /// Rank 0.
-class RootMeeting final : public Meeting {
+class RootRendezvous final : public Rendezvous {
  public:
-  explicit RootMeeting(const RankedProcess& job) : Meeting(0, job.ranks), others_(static_cast<std::size_t>(job.ranks)) {
+  explicit RootRendezvous(const RankedProcess& job)
+      : Rendezvous(0, job.ranks), others_(static_cast<std::size_t>(job.ranks)) {
     if (job.ranks == 1) return;
     const Connection at = listening(job);
     const Deadline end = after(patience());
@@ -190,7 +191,7 @@ class RootMeeting final : public Meeting {
     }
     tell(Frame::bytes, "");
   }
-  ~RootMeeting() override {
+  ~RootRendezvous() override {
     if (std::uncaught_exceptions() == 0) tell(Frame::end, "");
   }
 
@@ -265,9 +266,9 @@ class RootMeeting final : public Meeting {
 };
 
 /// Any other rank.
-class MemberMeeting final : public Meeting {
+class MemberRendezvous final : public Rendezvous {
  public:
-  explicit MemberMeeting(const RankedProcess& job) : Meeting(job.rank, job.ranks) {
+  explicit MemberRendezvous(const RankedProcess& job) : Rendezvous(job.rank, job.ranks) {
     const Deadline end = after(patience());
     root_ = connected(job, end);
     Hello hello{.rank = job.rank, .ranks = job.ranks};
@@ -276,7 +277,7 @@ class MemberMeeting final : public Meeting {
            ranks(), job.address, job.port + 1, patience().count());
     await();
   }
-  ~MemberMeeting() override {
+  ~MemberRendezvous() override {
     if (std::uncaught_exceptions() == 0) send_frame(root_, Frame::end, "", after(extra));
   }
 
@@ -318,9 +319,9 @@ class MemberMeeting final : public Meeting {
 
 }  // namespace
 
-std::shared_ptr<Meeting> meet(const RankedProcess& job) {
-  if (job.rank == 0) return std::make_shared<RootMeeting>(job);
-  return std::make_shared<MemberMeeting>(job);
+std::shared_ptr<Rendezvous> rendezvous(const RankedProcess& job) {
+  if (job.rank == 0) return std::make_shared<RootRendezvous>(job);
+  return std::make_shared<MemberRendezvous>(job);
 }
 
 }  // namespace zellige::ranks

@@ -1,4 +1,4 @@
-#include "ranks/meeting.hpp"
+#include "ranks/rendezvous.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -24,11 +24,11 @@ struct Threads {
   std::string all;  // the bytes of the round before
 };
 
-class ThreadMeeting final : public Meeting {
+class ThreadRendezvous final : public Rendezvous {
  public:
-  ThreadMeeting(int rank, std::shared_ptr<Threads> all)
-      : Meeting(rank, static_cast<int>(all->parts.size())), threads_(std::move(all)) {}
-  ~ThreadMeeting() override {
+  ThreadRendezvous(int rank, std::shared_ptr<Threads> all)
+      : Rendezvous(rank, static_cast<int>(all->parts.size())), threads_(std::move(all)) {}
+  ~ThreadRendezvous() override {
     const std::lock_guard lock(threads_->mutex);
     threads_->gone[index()] = 1;
     threads_->changed.notify_all();
@@ -72,9 +72,9 @@ class ThreadMeeting final : public Meeting {
   std::shared_ptr<Threads> threads_;
 };
 
-class GivenMeeting final : public Meeting {
+class GivenRendezvous final : public Rendezvous {
  public:
-  GivenMeeting(int rank, int ranks, Gather gather) : Meeting(rank, ranks), gather_(std::move(gather)) {}
+  GivenRendezvous(int rank, int ranks, Gather gather) : Rendezvous(rank, ranks), gather_(std::move(gather)) {}
   std::string gather(std::string_view mine) override {
     std::string all(mine.size() * static_cast<std::size_t>(ranks()), '\0');
     if (!gather_(mine, all.data()))
@@ -89,27 +89,27 @@ class GivenMeeting final : public Meeting {
 
 }  // namespace
 
-std::vector<std::shared_ptr<Meeting>> meet_in_process(int ranks) {
+std::vector<std::shared_ptr<Rendezvous>> rendezvous_of_threads(int ranks) {
   const auto threads = std::make_shared<Threads>(ranks);
-  std::vector<std::shared_ptr<Meeting>> all;
-  for (int r = 0; r < ranks; ++r) all.push_back(std::make_shared<ThreadMeeting>(r, threads));
+  std::vector<std::shared_ptr<Rendezvous>> all;
+  for (int r = 0; r < ranks; ++r) all.push_back(std::make_shared<ThreadRendezvous>(r, threads));
   return all;
 }
 
-std::shared_ptr<Meeting> meet_by(int rank, int ranks, Gather gather) {
-  return std::make_shared<GivenMeeting>(rank, ranks, std::move(gather));
+std::shared_ptr<Rendezvous> rendezvous_by(int rank, int ranks, Gather gather) {
+  return std::make_shared<GivenRendezvous>(rank, ranks, std::move(gather));
 }
 
-void require_same(Meeting& meeting, const RankFacts& facts) {
+void require_same(Rendezvous& rendezvous, const RankFacts& facts) {
   constexpr std::size_t digits = 32;
   std::string mine;
   for (const auto& [name, value] : facts) mine += emit::hash(value);
-  const std::string all = meeting.gather(mine);
-  for (std::size_t r = 1; r < static_cast<std::size_t>(meeting.ranks()); ++r)
+  const std::string all = rendezvous.gather(mine);
+  for (std::size_t r = 1; r < static_cast<std::size_t>(rendezvous.ranks()); ++r)
     for (std::size_t f = 0; f < facts.size(); ++f)
       if (all.compare(r * mine.size() + digits * f, digits, all, digits * f, digits) != 0)
-        fail("rank {} of {}: the {} of rank {} is not that of rank 0; all ranks must run the same", meeting.rank(),
-             meeting.ranks(), facts[f].first, r);
+        fail("rank {} of {}: the {} of rank {} is not that of rank 0; all ranks must run the same", rendezvous.rank(),
+             rendezvous.ranks(), facts[f].first, r);
 }
 
 std::string ranks_in_words(const std::vector<int>& who) {

@@ -1,8 +1,8 @@
 // The ranks of a job on the host: each passes all others bytes, before their GPUs exchange tensors.
 //
-//   const std::shared_ptr<Meeting> job = meet(require_job("mlp", 4));  // with other processes, by TCP
+//   const std::shared_ptr<Rendezvous> job = rendezvous(require_job("mlp", 4));  // with other processes, by TCP
 //   job->gather("a")                                                   // "abcd", on every rank
-//   meet_in_process(4)                                                 // one for each of 4 threads
+//   rendezvous_of_threads(4)                                                 // one for each of 4 threads
 //
 // Nothing waits for ever: after patience() every rank ends with an Error, which names those that did not come.
 #pragma once
@@ -17,12 +17,12 @@
 
 namespace zellige::ranks {
 
-class Meeting {
+class Rendezvous {
  public:
-  Meeting(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
-  virtual ~Meeting() = default;
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  Rendezvous(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  virtual ~Rendezvous() = default;
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -36,21 +36,21 @@ class Meeting {
   int rank_, ranks_;
 };
 
-/// Meets the other processes of the job: rank 0 listens at the port after job.port. Throws Error if one does not come in time.
-std::shared_ptr<Meeting> meet(const RankedProcess&);
+/// Connects to the other processes of the job: rank 0 listens at the port after job.port. Throws Error if one does not come in time.
+std::shared_ptr<Rendezvous> rendezvous(const RankedProcess&);
 
 /// Returns the ranks of this process, for threads: one each.
-std::vector<std::shared_ptr<Meeting>> meet_in_process(int ranks);
+std::vector<std::shared_ptr<Rendezvous>> rendezvous_of_threads(int ranks);
 
 /// Copies the bytes of all ranks to `all`, in their order. Returns whether it could.
 using Gather = std::function<bool(std::string_view mine, char* all)>;
 /// Returns a rank whose bytes a function of the caller passes to the others, such as a process group of PyTorch or MPI.
-std::shared_ptr<Meeting> meet_by(int rank, int ranks, Gather);
+std::shared_ptr<Rendezvous> rendezvous_by(int rank, int ranks, Gather);
 
 /// What must be the same on all ranks: names and values.
 using RankFacts = std::vector<std::pair<std::string, std::string>>;
 /// Throws Error on every rank, with the fact's name and two ranks, unless the facts are the same on all.
-void require_same(Meeting&, const RankFacts&);
+void require_same(Rendezvous&, const RankFacts&);
 
 /// Returns numbers as a sentence has them: "rank 2", "ranks 1, 2 and 5".
 std::string ranks_in_words(const std::vector<int>&);
