@@ -219,8 +219,8 @@ def test_strides_of_dimensions_of_one_element_are_the_declared_ones():
     part.shapes = [(8, 16), (8, 1, 16)]
     assert execute.part.Part._strides_of(part, 0) == (16, 16, 1)
     made = torch.empty_strided((8, 16), (16, 1))
-    assert execute.part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
-    assert execute.part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
+    assert execute.part.viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
+    assert execute.part.viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
 
 
 def test_an_argument_in_another_layout_is_a_programs_copy(parts):
