@@ -115,6 +115,11 @@ def _form(part, waits, name) -> dict:
         given["name"] = next(n for n in (f"{result}_of_rank{'_' * k}" for k in range(len(taken) + 1)) if n not in taken)
         given["shape"], given["dtype"] = list(operators.shape_of(x)), operators.dtype_of(x)
         given.pop("strides", None)
+        readers = [o for o in form["operators"] if result in o["inputs"]]
+        if op == "all_reduce" and len(readers) == 1 and readers[0]["op"] == "reshape" and result not in form["outputs"]:
+            # The sum is one of the reshaped operand, so that what follows may be in the same kernel.
+            form["operators"].remove(readers[0])
+            given["shape"], result = list(readers[0]["shape"]), readers[0]["outputs"][0]
         before.append({"op": op, "inputs": [given["name"]], "outputs": [result], **attributes})
     form["operators"] = before + form["operators"]
     return form
@@ -142,7 +147,8 @@ class JoinedPart:
 
     def call(self, *args):
         """Runs the part on the current stream. Its arguments are those for which dynamo's guards hold."""
-        given = [laid_out(args[i], info) for i, info in self._inputs]
+        given = [args[i] if args[i].shape == info.shape else args[i].reshape(info.shape) for i, info in self._inputs]
+        given = [laid_out(x, info) for x, (_, info) in zip(given, self._inputs)]
         made = [exchange.empty_strided(o, strides, self.device) for o, strides in self._outputs]
         stream = torch._C._cuda_getCurrentRawStream(self.device.index) or None if self.device.type == "cuda" else None
         self.program.launch([x.data_ptr() for x in given], [y.data_ptr() for y in made], stream)
