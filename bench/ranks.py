@@ -8,7 +8,7 @@ Rows: all-reduce; the MLP of Llama 3 8B and 70B with its residual and norm; all-
 
 Times are us of an evaluation, ten of which are a CUDA graph, with a warm L2. Rounds of all ways are interleaved; a round counts the slowest rank, and
 the median round is printed. Results are compared with PyTorch's, and between ranks bit for bit. The package must be importable (PYTHONPATH,
-ZELLIGE_LIBRARY), and NCCL be PyTorch's. Rows that do not begin within --seconds are left out.
+ZELLIGE_LIBRARY), and NCCL be PyTorch's. Rows that do not begin within --seconds are omitted.
 """
 
 import argparse
@@ -302,7 +302,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--ranks", type=int, default=2)
     arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--only", default="", help="rows whose names contain one of these texts")
+    arguments.add_argument("--only", default="", help="rows whose names contain one of these words")
     arguments.add_argument("--seconds", type=float, default=600, help="after which no row begins")
     arguments.add_argument("--out", help="a file for the times, as JSON")
     arguments.add_argument("--picture", help="a file for the picture, as SVG")

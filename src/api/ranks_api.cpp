@@ -53,7 +53,7 @@ zellige_status zellige_ranks_of_threads(int32_t on, int32_t count, zellige_ranks
     require_count(count);
     for (int r = 0; r < count; ++r) place_for(made + r, "ranks");
     const bool on_gpu = device_for(machine(on)) != no_gpu;
-    if (on_gpu) run::device_info(count - 1);  // throws if there are not so many
+    if (on_gpu) run::device_info(count - 1);  // throws if one is missing
     const auto all = ranks::rendezvous_of_threads(count);
     for (int r = 0; r < count; ++r) made[r] = handle_of(all[static_cast<std::size_t>(r)], on_gpu ? r : no_gpu);
   });

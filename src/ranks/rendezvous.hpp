@@ -26,7 +26,7 @@ class Rendezvous {
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  /// Returns the bytes of all ranks, one after another. All ranks must call it, with as many bytes. Throws Error if a rank
+  /// Returns the bytes of all ranks, one after another. All ranks must call it, with the same number. Throws Error if a rank
   /// does not come in time.
   virtual std::string gather(std::string_view mine) = 0;
   /// Returns which rank has died, as far as it is known: "rank 2 has ended". Returns "" if none has.

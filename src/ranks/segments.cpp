@@ -66,8 +66,8 @@ class Levels {
       const KernelOp& op = g_.ops[*i];
       std::size_t first = level_.size();
       for (int t : op.outputs) first = std::min(first, first_read[t]);
-      const auto stays = [&](int t) { return g_.tensors[t].memory >= 0 || !given.contains(t); };
-      const bool moves = family(op.kind) == graph::OpFamily::view || std::ranges::none_of(op.outputs, stays);
+      const auto remains = [&](int t) { return g_.tensors[t].memory >= 0 || !given.contains(t); };
+      const bool moves = family(op.kind) == graph::OpFamily::view || std::ranges::none_of(op.outputs, remains);
       if (moves && !is_collective(op.kind) && !touches_changed_memory(op) && first < level_.size())
         level_[*i] = std::max(level_[*i], first);
       for (int t : op.inputs) first_read[t] = std::min(first_read[t], level_[*i]);

@@ -87,7 +87,7 @@ struct Id {
 int ncclGetVersion(int* version) { return *version = 22809, 0; }
 const char* ncclGetErrorString(int status) { return status == 6 ? "remote process exited" : "an error of the fake"; }
 int ncclGetUniqueId(Id* id) { return std::memset(id, 0, sizeof *id), 0; }
-/// With FAKE_NCCL_REFUSALS, the first so many calls of the process fail.
+/// With FAKE_NCCL_REFUSALS, that number of calls of the process fail at first.
 int ncclCommInitRank(void** comm, int ranks, Id, int rank) {
   static std::atomic<int> calls = 0;
   if (const char* refusals = std::getenv("FAKE_NCCL_REFUSALS"); refusals && calls++ < std::atoi(refusals)) return 2;
