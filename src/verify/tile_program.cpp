@@ -90,6 +90,24 @@ class Typed {
     if (in(at).kind != NodeKind::load || !graph::is_integer(in(at).dtype))
       reject(p_, "%{} begins where %{} says, which is no load of integers", i_, n_.in[at]);
     if (n_.to < 1) reject(p_, "%{} has {} elements from a number on", i_, n_.to);
+    if (n_.page != 0 || n_.page_step != 0) pages(in(at));
+  }
+
+  /// The tile has rows of pages, whose numbers `numbers` has: all of those that the view sees.
+  void pages(const Node& numbers) const {
+    if (n_.kind != NodeKind::load || n_.page < 1 || n_.page_step < n_.page || n_.to != 1)
+      reject(
+          p_,
+          "%{} reads pages of {} rows, which begin {} rows apart: loads read pages of 1 row or more, none in another",
+          i_, n_.page, n_.page_step);
+    for (int d = 0; d < rank(); ++d)
+      if (numbers.shape[d] != 1 && d != n_.dim)
+        reject(p_, "%{} reads pages of one sequence, and %{} numbers those of {} along dimension {}", i_, n_.in[0],
+               numbers.shape[d], d);
+    if (n_.view.origin(n_.dim) != 0 || !numbers.view.fixed(n_.dim) ||
+        n_.view.end(n_.dim) > numbers.shape[n_.dim] * n_.page)
+      reject(p_, "%{} reads rows {} to {} of a sequence, and %{} numbers {} pages of {} rows", i_,
+             n_.view.origin(n_.dim), n_.view.end(n_.dim), n_.in[0], numbers.shape[n_.dim], n_.page);
   }
 
   void map() const {

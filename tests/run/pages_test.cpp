@@ -1,0 +1,146 @@
+// Attention over the pages of a cache, through a table of each sequence's pages: right for any tables and lengths, in kernels that read the
+// pages where they are, and not those beyond a sequence's length.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "ir/ir.hpp"
+#include "run/compile.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::Builder, graph::DType, graph::TensorHandle;
+
+/// A cache (pages, page, heads, depth), or (pages, heads, page, depth) with `heads_first`, of sequences of at most `most` pages.
+struct Paged {
+  const char *name, *target;
+  std::int64_t batch, heads, group, queries, page, most, pages, depth;
+  bool causal = false, heads_first = false, flat = false;
+  DType dtype = DType::f16;
+  std::int64_t keys() const { return page * most; }
+};
+
+/// What torch writes: the pages of a sequence, in the order of its table, are its keys. With `flat` they are gathered as rows of a matrix.
+TensorHandle keys_of(TensorHandle cache, TensorHandle table, const Paged& a) {
+  TensorHandle found = cache;
+  if (a.flat) {
+    found = gather(reshape(cache, {a.pages, a.page * a.heads * a.depth}), reshape(table, {a.batch * a.most}));
+    found = reshape(found, a.heads_first ? graph::Shape{a.batch, a.most, a.heads, a.page, a.depth}
+                                         : graph::Shape{a.batch, a.most, a.page, a.heads, a.depth});
+  } else {
+    found = gather(cache, table);
+  }
+  if (a.heads_first) return reshape(permute(found, {0, 2, 1, 3, 4}), {a.batch, a.heads, a.keys(), a.depth});
+  return permute(reshape(found, {a.batch, a.keys(), a.heads, a.depth}), {0, 2, 1, 3});
+}
+
+graph::KernelGraph graph_of(const Paged& a) {
+  Builder b(a.name);
+  const graph::Shape cache =
+      a.heads_first ? graph::Shape{a.pages, a.heads, a.page, a.depth} : graph::Shape{a.pages, a.page, a.heads, a.depth};
+  const TensorHandle q = b.input("q", {a.batch, a.heads, a.group * a.queries, a.depth}, a.dtype),
+                     k = b.input("k", cache, a.dtype), v = b.input("v", cache, a.dtype),
+                     table = b.input("table", {a.batch, a.most}, DType::int32),
+                     lengths = b.input("lengths", {a.batch, 1, 1, 1}, DType::int32);
+  graph::Kept kept;
+  if (a.causal) kept.tril = a.keys() - a.queries;
+  const TensorHandle scores = matmul(q, permute(keys_of(k, table, a), {0, 1, 3, 2})) * 0.125;
+  b.output(matmul(safe_softmax(mask(scores, lengths, kept), 3), keys_of(v, table, a)), "y");
+  return b.build();
+}
+
+/// The inputs with these lengths, and a random table. Entries of pages beyond a sequence's length are `beyond`.
+std::vector<reference::Array> inputs_of(const graph::KernelGraph& g, const Paged& a,
+                                        const std::vector<std::int64_t>& lengths, std::mt19937& random,
+                                        std::int64_t beyond) {
+  std::vector<reference::Array> inputs;
+  for (const int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+  for (std::int64_t s = 0; s < a.batch; ++s) {
+    const std::int64_t length = lengths[static_cast<std::size_t>(s)];
+    inputs[4].values[static_cast<std::size_t>(s)] = static_cast<double>(length);
+    for (std::int64_t p = 0; p < a.most; ++p)
+      inputs[3].values[static_cast<std::size_t>(s * a.most + p)] = static_cast<double>(
+          p * a.page < length ? std::uniform_int_distribution<std::int64_t>(0, a.pages - 1)(random) : beyond);
+  }
+  return inputs;
+}
+
+struct PagedRun {
+  std::vector<double> y;
+  std::uint64_t bytes = 0, kernels = 0;
+};
+
+PagedRun ran_in_pages(const graph::KernelGraph& g, const emit::EmittedProgram& p,
+                      const std::vector<reference::Array>& inputs, const toolchain::Cache& cache) {
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                  : poisoned(t));
+  const EmulatedRun run = run_emulated(p, storage, cache, 2);
+  for (const auto& f : run.findings) ADD_FAILURE() << g.name << ": " << f.message;
+  PagedRun r;
+  r.kernels = run.kernels.size();
+  for (const EmulatedKernel& k : run.kernels) r.bytes += k.counters[emulate::Counter::cp_async_source_bytes];
+  for (std::size_t t = 0; t < storage.size(); ++t)
+    if (p.manifest.tensors[t].role == emit::Role::output) r.y = unpack(p.manifest.tensors[t], storage[t]);
+  return r;
+}
+
+/// Returns the greatest difference from the reference, whose table has page 0 in place of entries that name none.
+double worst_of(const graph::KernelGraph& g, std::vector<reference::Array> inputs, const PagedRun& r,
+                std::int64_t pages) {
+  for (double& page : inputs[3].values)
+    if (page < 0 || page >= static_cast<double>(pages)) page = 0;
+  const std::vector<double> right = reference::run_reference(g, inputs)[0].values;
+  EXPECT_EQ(r.y.size(), right.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const double off = std::fabs(r.y[i] - right[i]) / (1 + std::fabs(right[i]));
+    if (!(off <= worst)) worst = std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
+  }
+  return worst;
+}
+
+TEST(Pages, AreReadWhereTheyAre) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  std::mt19937 random(6003);
+  for (const Paged& a : {Paged{"decode", "sm_80", 3, 2, 4, 1, 16, 12, 29, 64},
+                         Paged{"heads_first", "sm_80", 2, 2, 8, 1, 128, 3, 5, 64, false, true},
+                         Paged{"prefill", "sm_90a", 2, 2, 1, 64, 32, 8, 19, 64, true},
+                         Paged{"flat", "sm_90a", 2, 2, 4, 1, 24, 9, 17, 64, false, false, true},
+                         Paged{"flat_heads", "sm_80", 2, 2, 4, 1, 64, 4, 9, 128, false, true, true, DType::bf16}}) {
+    const graph::KernelGraph g = graph_of(a);
+    SCOPED_TRACE(fmt::format("{} on {}", a.name, a.target));
+    const emit::EmittedProgram p = compile(g, target::find(a.target), {.fuse = true}).program;
+    const std::string text = ir::print(p);
+    EXPECT_NE(text.find(fmt::format(" page {} page_step {}", a.page, a.heads_first ? a.heads * a.page : a.page)),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(ir::print(ir::compile(text, "printed.ir").program), text);
+    const auto run = [&](const std::vector<std::int64_t>& lengths, std::int64_t beyond) {
+      const std::vector<reference::Array> inputs = inputs_of(g, a, lengths, random, beyond);
+      const PagedRun r = ran_in_pages(g, p, inputs, cache);
+      EXPECT_LE(r.kernels, 2u) << text;
+      EXPECT_LE(worst_of(g, inputs, r, a.pages), 0.02) << fmt::format("{}", fmt::join(lengths, ", "));
+      return r.bytes;
+    };
+    const auto each = static_cast<std::size_t>(a.batch);
+    std::uint64_t all = 0;
+    for (const std::int64_t length : {std::int64_t{0}, std::int64_t{1}, a.page, a.page + 1, a.keys()})
+      all = run(std::vector(each, length), length % 2 == 0 ? -1 : a.pages);
+    std::vector<std::int64_t> drawn;
+    for (std::size_t i = 0; i < each; ++i)
+      drawn.push_back(std::uniform_int_distribution<std::int64_t>(0, a.keys())(random));
+    EXPECT_LE(run(drawn, 1 << 30), all);
+    if (text.find(" lengths %") != std::string::npos) EXPECT_LT(run(std::vector(each, std::int64_t{1}), 0), all);
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
