@@ -16,12 +16,12 @@ using graph::KernelOp;
 using Digit = tile::PagedTensor::Digit;
 
 /// A digit of what a gather of pages yields, which a dimension of a view has, alone or joined with others.
-struct Part {
+struct DigitOf {
   bool of_table = false;
   Digit digit;
 };
 /// The parts of each dimension of a tensor, the slowest first. Those of extent 1 are left out.
-using Dimensions = std::vector<std::vector<Part>>;
+using Dimensions = std::vector<std::vector<DigitOf>>;
 
 /// Returns the dimensions of what a gather makes of the pages of a cache.
 Dimensions gathered(const graph::Shape& cache, const graph::Shape& table) {
@@ -37,13 +37,13 @@ Dimensions gathered(const graph::Shape& cache, const graph::Shape& table) {
 
 /// Returns the dimensions of a reshape's result of shape `to`; nullopt if it divides a digit otherwise than in two.
 std::optional<Dimensions> reshaped(const Dimensions& from, const graph::Shape& to) {
-  std::vector<Part> parts;
-  for (const std::vector<Part>& dim : from) parts.insert(parts.end(), dim.begin(), dim.end());
+  std::vector<DigitOf> parts;
+  for (const std::vector<DigitOf>& dim : from) parts.insert(parts.end(), dim.begin(), dim.end());
   Dimensions all(to.size());
   for (std::size_t d = to.size(); d-- > 0;)
     for (std::int64_t left = to[d]; left > 1;) {
       if (parts.empty()) return std::nullopt;
-      Part part = parts.back();
+      DigitOf part = parts.back();
       Digit& rest = parts.back().digit;
       if (left % part.digit.extent == 0) {
         parts.pop_back();
@@ -74,11 +74,11 @@ std::optional<tile::PagedTensor> paged(const KernelOp& gather, const Dimensions&
   tile::PagedTensor t{.cache = gather.inputs[0], .table = gather.inputs[1]};
   std::vector<int> joined;  // dimensions with parts of both
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    const std::vector<Part>& parts = dims[d];
+    const std::vector<DigitOf>& parts = dims[d];
     Digit &cache = t.of_cache.emplace_back(), &table = t.of_table.emplace_back();
     if (parts.size() > 2 || (parts.size() == 2 && (!parts[0].of_table || parts[1].of_table))) return std::nullopt;
     if (parts.size() == 2) joined.push_back(static_cast<int>(d));
-    for (const Part& p : parts) (p.of_table ? table : cache) = p.digit;
+    for (const DigitOf& p : parts) (p.of_table ? table : cache) = p.digit;
   }
   const auto is_long = [&](int d) { return tile[static_cast<std::size_t>(d)] > 1; };
   if (joined.size() == 1)

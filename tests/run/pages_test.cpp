@@ -142,5 +142,69 @@ TEST(Pages, AreReadWhereTheyAre) {
   }
 }
 
+TEST(Pages, KernelsThatReadOtherRowsAreRefused) {
+  const Paged a{"decode", "sm_80", 3, 2, 4, 1, 16, 12, 29, 64};
+  const std::string text = ir::print(compile(graph_of(a), target::find(a.target), {.fuse = true}).program),
+                    right = " page 16 page_step 16 ";
+  for (const auto& [wrong, why] :
+       {std::pair{" page 32 page_step 16 ",
+                  "decode_k0: k_1x2x64x464 reads pages of 32 rows, which begin 16 rows apart: loads read pages of 1 "
+                  "row or more, none in another"},
+        {" page 8 page_step 8 ",
+         "decode_k0: k_1x2x64x464 reads rows 0 to 192 of a sequence, and table_3x1x1x12 numbers 12 pages of 8 rows"},
+        {" page 16 page_step 20 ",
+         "decode_k0: load k_1x2x64x464 reads pages of 16 rows, one every 20 rows, of dimension 3, which has 464 "
+         "rows"}}) {
+    std::string other = text;
+    other.replace(other.find(right), right.size(), wrong);
+    const auto error = refused([&] { ir::compile(other, "other.ir"); });
+    ASSERT_TRUE(error) << wrong;
+    EXPECT_NE(std::string(error->what()).find(why), std::string::npos) << error->what();
+  }
+}
+
+TEST(Pages, AnEntryThatNamesNoneIsRefused) {
+  const Paged a{"decode", "sm_80", 3, 2, 4, 1, 16, 12, 29, 64};
+  const graph::KernelGraph g = graph_of(a);
+  std::mt19937 random(6004);
+  std::vector<reference::Array> inputs = inputs_of(g, a, {5, 192, 17}, random, 0);
+  inputs[3].values[13] = 29;
+  const auto error = refused([&] { reference::run_reference(g, inputs); });
+  ASSERT_TRUE(error);
+  EXPECT_STREQ(error->what(), "gather: expected row indices from 0 to 28, found 29 at (1, 1)");
+}
+
+/// Sequences of one tensor: rows by a table of n[b, i] = begin of b + i, at most the last one.
+TEST(Pages, SequencesOfOneTensorAreReadByTheirRows) {
+  constexpr std::int64_t batch = 3, heads = 2, most = 96, depth = 64;
+  const std::vector<std::int64_t> begins{0, 40, 136, 137};  // cu_seqlens: of 40, 96 and 1 rows
+  Builder b("ragged");
+  const std::int64_t total = begins.back();
+  const TensorHandle q = b.input("q", {total, heads, depth}), k = b.input("k", {total, heads, depth}),
+                     v = b.input("v", {total, heads, depth}), rows = b.input("rows", {batch, most}, DType::int32),
+                     lengths = b.input("lengths", {batch, 1, 1, 1}, DType::int32),
+                     back = b.input("back", {total}, DType::int32);
+  const auto heads_of = [&](TensorHandle x) { return permute(gather(x, rows), {0, 2, 1, 3}); };
+  const TensorHandle scores = matmul(heads_of(q), permute(gather(k, rows), {0, 2, 3, 1})) * 0.125;
+  const TensorHandle y = matmul(softmax(mask(scores, lengths, {.tril = 0}), 3), heads_of(v));
+  b.output(gather(reshape(permute(y, {0, 2, 1, 3}), {batch * most, heads, depth}), back), "y");
+  const graph::KernelGraph g = b.build();
+  std::vector<reference::Array> inputs;
+  for (const int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
+  for (std::int64_t s = 0; s < batch; ++s) {
+    const std::int64_t length = begins[s + 1] - begins[s];
+    inputs[4].values[s] = static_cast<double>(length);
+    for (std::int64_t i = 0; i < most; ++i)
+      inputs[3].values[s * most + i] = static_cast<double>(std::min(begins[s] + i, total - 1));
+    for (std::int64_t i = 0; i < length; ++i) inputs[5].values[begins[s] + i] = static_cast<double>(s * most + i);
+  }
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    const toolchain::Cache cache = toolchain::Cache::temporary();
+    const emit::EmittedProgram p = compile(g, target::find(target), {.fuse = true}).program;
+    EXPECT_NE(ir::print(p).find(" page 1 page_step 1 "), std::string::npos) << ir::print(p);
+    EXPECT_LE(worst_of(g, inputs, ran_in_pages(g, p, inputs, cache), total), 0.02) << target;
+  }
+}
+
 }  // namespace
 }  // namespace zellige::run
