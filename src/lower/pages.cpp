@@ -20,7 +20,7 @@ struct DigitOf {
   bool of_table = false;
   Digit digit;
 };
-/// The parts of each dimension of a tensor, the slowest first. Those of extent 1 are left out.
+/// The parts of each dimension of a tensor, the slowest first. Those of extent 1 are omitted.
 using Dimensions = std::vector<std::vector<DigitOf>>;
 
 /// Returns the dimensions of what a gather makes of the pages of a cache.
@@ -180,8 +180,8 @@ std::optional<PagedReads> reads_of(const KernelGraph& g, int first) {
 std::int64_t page_step(const tile::TilePrograms& program, const tile::PagedTensor& t) {
   const graph::Strides& strides = program.tensors[t.cache].strides;
   const Digit& rows = t.of_cache[t.dim];
-  const std::int64_t apart = strides[rows.dim] * rows.below,
-                     step = apart > 0 && strides[0] % apart == 0 ? strides[0] / apart : 0;
+  const std::int64_t row_step = strides[rows.dim] * rows.below,
+                     step = row_step > 0 && strides[0] % row_step == 0 ? strides[0] / row_step : 0;
   return step < rows.extent ? 0 : step;
 }
 

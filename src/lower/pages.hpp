@@ -29,7 +29,7 @@ struct PagedReads {
 std::map<int, PagedReads> paged_reads(const graph::KernelGraph&);
 
 /// Makes the tensors paged ones of the program, and returns true. Returns false, and changes nothing, if the rows of a page are
-/// not the same distance apart in all of them, or if the cache or the table begins where a tensor says.
+/// not equally spaced, or if the cache or the table begins where a tensor says.
 bool read_in_pages(tile::TilePrograms&, const PagedReads&, const target::Target&);
 
 /// Adds to the kernel the load of a tile of a paged tensor, and that of the numbers of its pages. Returns the former's node. `tile`

@@ -60,7 +60,7 @@ void SizeClasses::label(int node) {
       for (int d = 0; d < rank; ++d) of[d] = view[d];
       break;
     case NodeKind::store:
-      for (int d = 0; d < rank; ++d) {  // rows where numbers say are as many as the numbers
+      for (int d = 0; d < rank; ++d) {  // each number names a row
         const bool rows = number >= 0 && d == n.dim && n.to == 1;
         of[d] = join(of_value_[n.in[0]][d], rows ? of_value_[number][d] : view[d]);
       }

@@ -12,7 +12,7 @@ namespace {
 void check_pages(const TileProgram& p, const Node& n, const Node& numbers) {
   if (n.kind != NodeKind::load || n.page < 1 || n.page_step < n.page || n.to != 1)
     reject(p,
-           "{} reads pages of {} rows, which begin {} rows apart: loads read pages of 1 row or more, none in another",
+           "{} reads pages of {} rows, which begin every {} rows: loads read pages of 1 row or more, none in another",
            n.name, n.page, n.page_step);
   for (int d = 0; d < static_cast<int>(numbers.shape.size()); ++d)
     if (numbers.shape[d] != 1 && d != n.dim)

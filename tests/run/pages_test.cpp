@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -17,22 +18,22 @@ namespace {
 
 using graph::Builder, graph::DType, graph::TensorHandle;
 
-/// A cache (pages, page, heads, depth), or (pages, heads, page, depth) with `heads_first`, of sequences of at most `most` pages.
+/// A cache (pages, page, heads, depth), or (pages, heads, page, depth) with `heads_first`, of sequences of at most `max_pages` pages.
 struct Paged {
   const char *name, *target;
-  std::int64_t batch, heads, group, queries, page, most, pages, depth;
+  std::int64_t batch, heads, group, queries, page, max_pages, pages, depth;
   bool causal = false, heads_first = false, flat = false;
   DType dtype = DType::f16;
-  std::int64_t keys() const { return page * most; }
+  std::int64_t keys() const { return page * max_pages; }
 };
 
 /// What torch writes: the pages of a sequence, in the order of its table, are its keys. With `flat` they are gathered as rows of a matrix.
 TensorHandle keys_of(TensorHandle cache, TensorHandle table, const Paged& a) {
   TensorHandle found = cache;
   if (a.flat) {
-    found = gather(reshape(cache, {a.pages, a.page * a.heads * a.depth}), reshape(table, {a.batch * a.most}));
-    found = reshape(found, a.heads_first ? graph::Shape{a.batch, a.most, a.heads, a.page, a.depth}
-                                         : graph::Shape{a.batch, a.most, a.page, a.heads, a.depth});
+    found = gather(reshape(cache, {a.pages, a.page * a.heads * a.depth}), reshape(table, {a.batch * a.max_pages}));
+    found = reshape(found, a.heads_first ? graph::Shape{a.batch, a.max_pages, a.heads, a.page, a.depth}
+                                         : graph::Shape{a.batch, a.max_pages, a.page, a.heads, a.depth});
   } else {
     found = gather(cache, table);
   }
@@ -46,11 +47,11 @@ graph::KernelGraph graph_of(const Paged& a) {
       a.heads_first ? graph::Shape{a.pages, a.heads, a.page, a.depth} : graph::Shape{a.pages, a.page, a.heads, a.depth};
   const TensorHandle q = b.input("q", {a.batch, a.heads, a.group * a.queries, a.depth}, a.dtype),
                      k = b.input("k", cache, a.dtype), v = b.input("v", cache, a.dtype),
-                     table = b.input("table", {a.batch, a.most}, DType::int32),
+                     table = b.input("table", {a.batch, a.max_pages}, DType::int32),
                      lengths = b.input("lengths", {a.batch, 1, 1, 1}, DType::int32);
   graph::Kept kept;
   if (a.causal) kept.tril = a.keys() - a.queries;
-  const TensorHandle scores = matmul(q, permute(keys_of(k, table, a), {0, 1, 3, 2})) * 0.125;
+  const TensorHandle scores = matmul(q, permute(keys_of(k, table, a), {0, 1, 3, 2})) * (1.0 / 64);
   b.output(matmul(safe_softmax(mask(scores, lengths, kept), 3), keys_of(v, table, a)), "y");
   return b.build();
 }
@@ -64,8 +65,8 @@ std::vector<reference::Array> inputs_of(const graph::KernelGraph& g, const Paged
   for (std::int64_t s = 0; s < a.batch; ++s) {
     const std::int64_t length = lengths[static_cast<std::size_t>(s)];
     inputs[4].values[static_cast<std::size_t>(s)] = static_cast<double>(length);
-    for (std::int64_t p = 0; p < a.most; ++p)
-      inputs[3].values[static_cast<std::size_t>(s * a.most + p)] = static_cast<double>(
+    for (std::int64_t p = 0; p < a.max_pages; ++p)
+      inputs[3].values[static_cast<std::size_t>(s * a.max_pages + p)] = static_cast<double>(
           p * a.page < length ? std::uniform_int_distribution<std::int64_t>(0, a.pages - 1)(random) : beyond);
   }
   return inputs;
@@ -90,6 +91,12 @@ PagedRun ran_in_pages(const graph::KernelGraph& g, const emit::EmittedProgram& p
   for (std::size_t t = 0; t < storage.size(); ++t)
     if (p.manifest.tensors[t].role == emit::Role::output) r.y = unpack(p.manifest.tensors[t], storage[t]);
   return r;
+}
+
+/// The graph in float32, in which the reference rounds nothing between operators; kernels of 16 bits do not, either.
+graph::KernelGraph exact(Paged a) {
+  a.dtype = DType::f32;
+  return graph_of(a);
 }
 
 /// Returns the greatest difference from the reference, whose table has page 0 in place of entries that name none.
@@ -127,7 +134,7 @@ TEST(Pages, AreReadWhereTheyAre) {
       const std::vector<reference::Array> inputs = inputs_of(g, a, lengths, random, beyond);
       const PagedRun r = ran_in_pages(g, p, inputs, cache);
       EXPECT_LE(r.kernels, 2u) << text;
-      EXPECT_LE(worst_of(g, inputs, r, a.pages), 0.02) << fmt::format("{}", fmt::join(lengths, ", "));
+      EXPECT_LE(worst_of(exact(a), inputs, r, a.pages), 0.02) << fmt::format("{}", fmt::join(lengths, ", "));
       return r.bytes;
     };
     const auto each = static_cast<std::size_t>(a.batch);
@@ -142,13 +149,45 @@ TEST(Pages, AreReadWhereTheyAre) {
   }
 }
 
+TEST(Pages, DrawnOnesAreRight) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  std::mt19937 random(6005);
+  const auto from = [&](std::vector<std::int64_t> of) {
+    return of[std::uniform_int_distribution<std::size_t>(0, of.size() - 1)(random)];
+  };
+  const auto to = [&](std::int64_t max) { return std::uniform_int_distribution<std::int64_t>(1, max)(random); };
+  double worst = 0;
+  int read = 0;
+  for (int i = 0; i < (std::getenv("ZELLIGE_ALL") ? 40 : 2); ++i) {
+    Paged a{"drawn", from({0, 1}) ? "sm_80" : "sm_90a", to(4), to(3), to(8), from({1, 1, to(48)}), 0, to(9), to(20), 0};
+    a.page = from({16, 24, 32, 48, 64, 128}), a.depth = from({32, 64, 96, 128});
+    a.heads_first = from({0, 1}), a.flat = from({0, 1}), a.dtype = from({0, 1}) ? DType::f16 : DType::bf16;
+    a.causal = a.group == 1 && a.queries <= a.keys() && from({0, 1});
+    const graph::KernelGraph g = graph_of(a);
+    SCOPED_TRACE(fmt::format("draw {} on {}: {} sequences, {} heads of {} x {} queries, {} pages of {}, depth {}{}{}{}",
+                             i, a.target, a.batch, a.heads, a.group, a.queries, a.max_pages, a.page, a.depth,
+                             a.causal ? ", causal" : "", a.heads_first ? ", heads first" : "", a.flat ? ", flat" : ""));
+    const emit::EmittedProgram p = compile(g, target::find(a.target), {.fuse = true}).program;
+    read += ir::print(p).find(" page_step ") != std::string::npos;
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t s = 0; s < a.batch; ++s)
+      lengths.push_back(from({0, 1, a.page, std::min(a.page + 1, a.keys()), a.keys(), to(a.keys())}));
+    const std::vector<reference::Array> inputs = inputs_of(g, a, lengths, random, from({-1, 0, a.pages}));
+    const double off = worst_of(exact(a), inputs, ran_in_pages(g, p, inputs, cache), a.pages);
+    EXPECT_LE(off, 0.02);
+    worst = std::max(worst, off);
+  }
+  RecordProperty("worst", std::to_string(worst));
+  RecordProperty("read_in_pages", read);
+}
+
 TEST(Pages, KernelsThatReadOtherRowsAreRefused) {
   const Paged a{"decode", "sm_80", 3, 2, 4, 1, 16, 12, 29, 64};
   const std::string text = ir::print(compile(graph_of(a), target::find(a.target), {.fuse = true}).program),
                     right = " page 16 page_step 16 ";
   for (const auto& [wrong, why] :
        {std::pair{" page 32 page_step 16 ",
-                  "decode_k0: k_1x2x64x464 reads pages of 32 rows, which begin 16 rows apart: loads read pages of 1 "
+                  "decode_k0: k_1x2x64x464 reads pages of 32 rows, which begin every 16 rows: loads read pages of 1 "
                   "row or more, none in another"},
         {" page 8 page_step 8 ",
          "decode_k0: k_1x2x64x464 reads rows 0 to 192 of a sequence, and table_3x1x1x12 numbers 12 pages of 8 rows"},
@@ -176,27 +215,27 @@ TEST(Pages, AnEntryThatNamesNoneIsRefused) {
 
 /// Sequences of one tensor: rows by a table of n[b, i] = begin of b + i, at most the last one.
 TEST(Pages, SequencesOfOneTensorAreReadByTheirRows) {
-  constexpr std::int64_t batch = 3, heads = 2, most = 96, depth = 64;
+  constexpr std::int64_t batch = 3, heads = 2, max_rows = 96, depth = 64;
   const std::vector<std::int64_t> begins{0, 40, 136, 137};  // cu_seqlens: of 40, 96 and 1 rows
   Builder b("ragged");
   const std::int64_t total = begins.back();
   const TensorHandle q = b.input("q", {total, heads, depth}), k = b.input("k", {total, heads, depth}),
-                     v = b.input("v", {total, heads, depth}), rows = b.input("rows", {batch, most}, DType::int32),
+                     v = b.input("v", {total, heads, depth}), rows = b.input("rows", {batch, max_rows}, DType::int32),
                      lengths = b.input("lengths", {batch, 1, 1, 1}, DType::int32),
                      back = b.input("back", {total}, DType::int32);
   const auto heads_of = [&](TensorHandle x) { return permute(gather(x, rows), {0, 2, 1, 3}); };
   const TensorHandle scores = matmul(heads_of(q), permute(gather(k, rows), {0, 2, 3, 1})) * 0.125;
   const TensorHandle y = matmul(softmax(mask(scores, lengths, {.tril = 0}), 3), heads_of(v));
-  b.output(gather(reshape(permute(y, {0, 2, 1, 3}), {batch * most, heads, depth}), back), "y");
+  b.output(gather(reshape(permute(y, {0, 2, 1, 3}), {batch * max_rows, heads, depth}), back), "y");
   const graph::KernelGraph g = b.build();
   std::vector<reference::Array> inputs;
   for (const int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   for (std::int64_t s = 0; s < batch; ++s) {
     const std::int64_t length = begins[s + 1] - begins[s];
     inputs[4].values[s] = static_cast<double>(length);
-    for (std::int64_t i = 0; i < most; ++i)
-      inputs[3].values[s * most + i] = static_cast<double>(std::min(begins[s] + i, total - 1));
-    for (std::int64_t i = 0; i < length; ++i) inputs[5].values[begins[s] + i] = static_cast<double>(s * most + i);
+    for (std::int64_t i = 0; i < max_rows; ++i)
+      inputs[3].values[s * max_rows + i] = static_cast<double>(std::min(begins[s] + i, total - 1));
+    for (std::int64_t i = 0; i < length; ++i) inputs[5].values[begins[s] + i] = static_cast<double>(s * max_rows + i);
   }
   for (const char* target : {"sm_80", "sm_90a"}) {
     const toolchain::Cache cache = toolchain::Cache::temporary();

@@ -21,11 +21,11 @@ _COMPARISONS = (
 def _kept(draw, batch, keys, ndim, compare=None):
     """Returns (a function of lengths that returns which keys are before them, for scores of `ndim` dimensions; the lengths)."""
     lengths = draw.integers(batch, low=-1, high=keys + 3, dtype=draw.choice([torch.int64, torch.int32]))
-    compare, late = compare or draw.choice(_COMPARISONS), draw.chance()
+    compare, viewed = compare or draw.choice(_COMPARISONS), draw.chance()
 
     def kept(n):
         j = torch.arange(keys)
-        if late:
+        if viewed:
             return compare(j[None], n[:, None]).view(-1, *[1] * (ndim - 2), keys)
         return compare(j, n.view(-1, *[1] * (ndim - 1)))
 
