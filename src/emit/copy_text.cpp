@@ -73,6 +73,26 @@ Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const 
   return all;
 }
 
+/// Returns in which row of the cache row `row` is of the sequence whose pages the load `n` reads. `own`: the coordinate of the
+/// page's number, without that of the page. Rows beyond the sequence are in its last page.
+Index KernelText::in_page(const Node& n, const Index& row, std::vector<Index> own) const {
+  const Node& numbers = block_.nodes[tile::number_of(n)];
+  const auto dim = static_cast<std::size_t>(n.dim);
+  own[dim] = digit(row, n.page, 0, true);
+  if (n.view.predicated(n.dim)) own[dim] = at_most(own[dim], numbers.shape[dim] - 1);
+  const std::int64_t last = (program_.shape(n.tensor)[dim] - n.page) / n.page_step;
+  const Index number = Index::named(
+      fmt::format("numbered({}({}), {})", global(numbers.tensor), fmt::join(position(numbers, 0, own), ", "), last));
+  return number * n.page_step + digit(row, 1, n.page, false);
+}
+
+/// Returns where the element at coordinate `at` of a tile is in the view of the load `n`, which it is in its tensor at `from`.
+std::vector<Index> KernelText::in_view(const Node& n, const Index& iteration, const std::vector<Index>& at,
+                                       std::vector<Index> from) const {
+  if (n.page > 0) from[n.dim] = global_start(n, n.dim, iteration) + at[n.dim];
+  return from;
+}
+
 /// Returns where the element at coordinate `at` of a tile is in its tensor: its coordinate there. Node `n` is the
 /// load or store that accesses the tile, in this iteration of the loop.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration, const std::vector<Index>& at) const {
@@ -81,12 +101,16 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration, c
   for (std::size_t d = 0; d < at.size(); ++d) {
     const bool named = number >= 0 && static_cast<int>(d) == n.dim;
     Index here = global_start(n, static_cast<int>(d), iteration);
-    if (!named || n.to > 1) here = here + at[d];  // a gathered slice, or one index per element
+    if (!named || n.to > 1 || n.page > 0) here = here + at[d];  // a gathered slice, or one index per element
     if (named) {
       const Node& numbers = block_.nodes[number];
       std::vector<Index> own = at;
       for (std::size_t k = 0; k < own.size(); ++k)
         if (numbers.shape[k] == 1) own[k] = 0;
+      if (n.page > 0) {
+        global_at.push_back(in_page(n, here, std::move(own)));
+        continue;
+      }
       const tile::SymbolicNumber extent = program_.extent(n.tensor, static_cast<int>(d));
       const Index last = (extent.is_constant() ? program_.shape(n.tensor)[d] : this->number(extent)) - n.to;
       here = Index::named(fmt::format("numbered({}({}), {})", global(numbers.tensor),
@@ -157,7 +181,7 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
 
 /// Returns the expression for the number of elements of a chunk (those of one copy) that load `n` reads: at the edge of
 /// the tile or tensor not all, and the rest is filled with zeros. The chunk begins at coordinate `at` of the tile and
-/// `from` of the tensor. `padded`: the shape of the tile with its padding; `c`: the thread-value layout of the copy.
+/// `from` of the view. `padded`: the shape of the tile with its padding; `c`: the thread-value layout of the copy.
 KernelText::Existing KernelText::existing(const Node& n, const graph::Shape& padded, const Context& c,
                                           const std::vector<Index>& at, const std::vector<Index>& from) const {
   const int inner = c.inner(), V = c.vector();
@@ -227,7 +251,7 @@ void KernelText::copy_in(const kernel::Step& step, const Index& stage, const Ind
     const std::vector<Index> from = position(n, iteration, at);
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
     const std::string target = fmt::format("{}({})", tile_at(work.tensor, stage), fmt::join(at, ", "));
-    const auto [valid, whole] = existing(n, b.padded, c, at, from);
+    const auto [valid, whole] = existing(n, b.padded, c, at, in_view(n, iteration, at, from));
     const bool once = copy.async() && copy.bytes == 16 && selection::passes_once(plan_, step);
     const std::string loaded = fmt::format("load<{}>({})", V, source);
     if (copy.anywhere) {

@@ -151,6 +151,9 @@ class KernelText {
   Index size_of(const Node&) const;
   tile::SymbolicNumber sized_last(int tensor, int dim) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
+  Index in_page(const Node&, const Index& row, std::vector<Index> own) const;
+  std::vector<Index> in_view(const Node&, const Index& iteration, const std::vector<Index>& at,
+                             std::vector<Index> from) const;
 
   // loop_text.cpp: the loop over a thread's elements of a tile, and their coordinates.
   /// Options of the loop over a thread's items: type and name of its counter, the name of the item's

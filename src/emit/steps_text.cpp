@@ -197,11 +197,14 @@ void KernelText::declare_masked_trips() {
 }
 
 /// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
-/// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations.
+/// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations. What it leaves to steps
+/// after it, the block leaves out at the end of those that it runs.
 void KernelText::bounded(const kernel::Loop& begin) {
   const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
   const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
+  const std::int64_t left = plan_.iterations_per_block() - begin.trip_count;
+  const std::string end = (Index::named("trips") - left).str();
   const Node& mask = block_.nodes[t.mask];
   if (!trailing && !has_trips_) declare_masked_trips();
   if (begin.whole) {
@@ -210,13 +213,14 @@ void KernelText::bounded(const kernel::Loop& begin) {
                                    ? fmt::format("{}", *t.end / t.each)
                                    : fmt::format("({}) / {}", bound(*t.end, mask.length_size), t.each);
     const bool every = t.last >= block_.loop * t.each;
-    std::string whole = every ? by_end : in_iterations(first + bound(*t.all, mask.tril_size), "trips");
+    std::string whole = every ? by_end : in_iterations(first + bound(*t.all, mask.tril_size), end);
     if (t.end && !every) whole = fmt::format("at_most({}, {})", whole, by_end);
+    if (left > 0) whole = fmt::format("at_most({}, {})", whole, end);
     out_.line("const int whole = {};  // and all of these", whole);
   }
   out_.line("#pragma unroll 1");
   out_.open("for (int it = {}; it < {}; ++it) {{", trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
-            begin.whole ? "whole" : "trips");
+            begin.whole ? "whole" : end);
 }
 
 /// Emits the steps, which load tiles. If `distance` > 0, they load the tiles of the iteration that is

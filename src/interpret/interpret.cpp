@@ -135,13 +135,19 @@ Places InterpretedBlock::places(const tile::Node& n, std::int64_t iteration) con
     const bool named = numbers >= 0 && d == n.dim;
     std::vector<std::int64_t> of;
     for (std::int64_t j = 0; j < n.shape[d]; ++j) {
-      std::int64_t at = start + (named && n.to == 1 ? 0 : j);
+      std::int64_t at = start + (named && n.to == 1 && n.page == 0 ? 0 : j);
       const bool exists = at >= 0 && at < along.end();
-      if (named) {  // an index out of range is taken for the nearest one, as kernels do
+      if (named && exists) {  // an index out of range is taken for the nearest one, as kernels do
         const reference::Array& of_rows = values_[numbers];
-        const std::int64_t last = program_.shape(n.tensor)[d] - n.to;
-        const double number = of_rows.values[of_rows.shape[d] == n.shape[d] ? j : 0];
-        at += number == number ? static_cast<std::int64_t>(std::clamp(number, 0.0, static_cast<double>(last))) : 0;
+        const std::int64_t extent = program_.shape(n.tensor)[d],
+                           last = n.page > 0 ? (extent - n.page) / n.page_step : extent - n.to,
+                           which = n.page > 0                       ? at / n.page
+                                   : of_rows.shape[d] == n.shape[d] ? j
+                                                                    : 0;
+        const double number = of_rows.values[static_cast<std::size_t>(which)];
+        const auto row =
+            number == number ? static_cast<std::int64_t>(std::clamp(number, 0.0, static_cast<double>(last))) : 0;
+        at = n.page > 0 ? row * n.page_step + at % n.page : at + row;
       }
       of.push_back(exists ? at * strides[d] : Places::outside);
     }

@@ -96,6 +96,8 @@ void attributes(Io& io, tile::Node& n) {
   io.flag("saturated", n.saturate);
   io.fact("along", n.dim, standard.dim);
   io.fact("to", n.to, standard.to);
+  io.fact("page", n.page, standard.page);
+  io.fact("page_step", n.page_step, standard.page_step);
   io.fact("start", n.start, standard.start);
   io.fact("order", n.order, standard.order);
   io.fact("key", n.key, standard.key);

@@ -10,6 +10,7 @@
 #include "graph/view.hpp"
 #include "lower/align.hpp"
 #include "lower/by_parts.hpp"
+#include "lower/pages.hpp"
 #include "lower/repeats.hpp"
 #include "lower/views.hpp"
 #include "lower/write_through.hpp"
@@ -33,9 +34,14 @@ class Lowering {
   LoweredOperators run() {
     begin();
     const std::vector<int> order = graph::in_place_order(graph_);
-    const std::set<int> written = write_through(program_, graph_, order, target_);
+    std::set<int> done = write_through(program_, graph_, order, target_);
+    const std::map<int, PagedReads> paged = paged_reads(graph_);
     for (int i : order) {
-      if (written.count(i) > 0) continue;
+      if (done.count(i) > 0) continue;
+      if (const auto reads = paged.find(i); reads != paged.end() && read_in_pages(program_, reads->second, target_)) {
+        done.insert(reads->second.views.begin(), reads->second.views.end());
+        continue;
+      }
       const graph::KernelOp& op = graph_.ops[i];
       if (is_made_by_its_reader(op)) continue;
       if (op.kind == graph::OpKind::custom)

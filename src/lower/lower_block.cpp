@@ -8,6 +8,7 @@
 #include "graph/view.hpp"
 #include "lower/lower.hpp"
 #include "lower/packed.hpp"
+#include "lower/pages.hpp"
 #include "lower/repeats.hpp"
 #include "lower/views.hpp"
 
@@ -154,6 +155,12 @@ tile::TileView masked_part(const BlockTiles& b, const graph::BlockOp& op, const 
 /// Adds the load of the tile that an input operator reads. Returns its node.
 int load_tile(BlockTiles& b, const graph::BlockOp& op, const graph::Shape& shape) {
   const int given = b.op.inputs[op.kernel_tensor];
+  if (const auto paged = b.whole.paged.find(given); paged != b.whole.paged.end()) {
+    const graph::Shape rows = padded_rank(b.whole.shape(given), b.rank);
+    b.read_otherwise = true;
+    return load_pages(b.whole, b.program, paged->second,
+                      b.view(shape, rows, b.map_of(op, op.outputs[0]), b.dim(op.outputs[0], op.loop_dim)));
+  }
   const graph::Shape times = padded_rank(repeats(b.whole, given), b.rank);
   const int tensor = b.seen(repeated(b.whole, given));
   graph::Shape whole = b.whole.shape(tensor);

@@ -12,7 +12,7 @@ void SizeMarks::add_slices() {
   for (int s = 0; s < static_cast<int>(p_.sizes.size()); ++s)
     for (const auto& [name, dim] : p_.sizes[s].marks)
       for (int t = 0; t < static_cast<int>(p_.tensors.size()); ++t) {
-        if (p_.tensors[t].name != name || dim >= static_cast<int>(p_.tensors[t].shape.size())) continue;
+        if (dim < 0 || p_.tensors[t].name != name || dim >= static_cast<int>(p_.tensors[t].shape.size())) continue;
         const SymbolicNumber number = SymbolicNumber::of(p_.sizes, s);
         if (const auto there = in_memory(t, dim); there && p_.starts(t)[dim] == 0) add(*there, number.high(), number);
       }

@@ -14,6 +14,9 @@
 
 namespace zellige::lower {
 
+/// In tile::Size::marks in place of a dimension: the size is the length of the mask that makes the tensor.
+constexpr int mask_length = -1;
+
 /// A dimension of a tensor that has memory of its own.
 using MemoryDimension = std::pair<int, int>;
 

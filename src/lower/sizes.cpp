@@ -66,6 +66,19 @@ void set_diagonals(tile::TilePrograms& p, tile::TileProgram& kernel, int node) {
   if (is_shift(n.kept.triu)) n.triu_size = size_of(p.sizes, shift);
 }
 
+/// Makes the length of a mask a size, if a mask of the graph has one with that largest value.
+void set_length(tile::TilePrograms& p, Node& n) {
+  if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask || !n.kept.length || n.length_size >= 0) return;
+  for (int s = 0; s < static_cast<int>(p.sizes.size()); ++s)
+    for (const auto& [name, dim] : p.sizes[static_cast<std::size_t>(s)].marks) {
+      if (dim != mask_length || SymbolicNumber::of(p.sizes, s).high() != *n.kept.length) continue;
+      if (n.length_size >= 0 && n.length_size != s)
+        fail("{}: masks end at {} and {}, which differ at other sizes: give them other maxima", p.name,
+             SymbolicNumber::of(p.sizes, n.length_size).text(), SymbolicNumber::of(p.sizes, s).text());
+      n.length_size = s;
+    }
+}
+
 /// Gives sizes to the dimensions of tensors, and follows them through views.
 class SizesOfTensors {
  protected:
@@ -314,6 +327,7 @@ class SizesOfProgram : SizesOfTensors {
     const tile::SizeClasses classes(kernel);
     const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
     begin_parts(kernel);
+    for (Node& n : kernel.nodes) set_length(p_, n);
     if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       Node& n = kernel.nodes[at.node];

@@ -449,7 +449,7 @@ void place_loads(Grouping& g) {
     const bool direct =
         g.rows >= 0 || (!g.is_operand(load) && selection::read_in_place(g.kernel, g.selected, g.tasks, g.whole,
                                                                         g.target, load, reads, g.loads, too_big));
-    if (direct || tile::number_of(n) >= 0) {
+    if (direct || (tile::number_of(n) >= 0 && n.page == 0)) {
       std::erase_if(g.kernel.gmem, [of = load](const kernel::GmemTensor& t) { return t.node == of; });
       g.kernel.gmem.push_back({load, wide.vector});
       continue;

@@ -9,6 +9,7 @@
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "interpret/difference.hpp"
+#include "lower/size_marks.hpp"
 #include "reference/cut.hpp"
 #include "reference/inputs.hpp"
 #include "tile/at_sizes.hpp"
@@ -36,7 +37,7 @@ graph::SymbolicExtent diagonal(const graph::KernelOp& op, const graph::SymbolicS
 }
 
 /// Returns whether the integer at this place may follow from sizes in a plan: extents of inputs, the strides of row-major inputs,
-/// shapes of views, and masks whose diagonal ends at the last elements, as of T queries on P + T keys.
+/// shapes of views, lengths of masks, and diagonals of masks that end at the last elements, as of T queries on P + T keys.
 bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const graph::SymbolicExtent& e,
                 const std::vector<graph::SymbolicShape>& shapes) {
   if (p.of == Of::shape) return true;
@@ -44,6 +45,7 @@ bool may_follow(const graph::KernelGraph& g, const graph::IntegerPlace& p, const
   const graph::KernelOp& op = g.ops[p.index];
   if (p.of == Of::sizes) return op.kind == OpKind::reshape || op.kind == OpKind::expand;
   if (p.of == Of::start || p.of == Of::end) return op.kind == OpKind::slice;
+  if (p.of == Of::length) return op.kind == OpKind::mask;
   return (p.of == Of::tril || p.of == Of::triu) && e.low() >= 0 && diagonal(op, shapes[op.inputs[0]]) == e;
 }
 
@@ -57,8 +59,10 @@ tile::SymbolicNumber number_of(const graph::SymbolicExtent& e, const tile::SizeL
 }
 
 /// Returns whether an operator has a constant that follows from sizes in its kernels, or that they could take for one: the divisor of
-/// a mean, the diagonal of a mask, or the ends of a slice.
+/// a mean, the diagonal or the length of a mask, or the ends of a slice.
 bool has_count(const graph::KernelGraph& g, const std::vector<graph::SymbolicShape>& shapes) {
+  for (const auto& [place, e] : g.sizes->integers)
+    if (place.of == Of::length && !e.constant()) return true;
   return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
     const graph::SymbolicShape& x = shapes[op.inputs[0]];
     if (op.kind == OpKind::mask) return !diagonal(op, x).constant();
@@ -192,6 +196,10 @@ tile::SizeList plan_sizes(const graph::KernelGraph& g) {
       list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].marks.emplace_back(g.tensors[op.inputs[0]].name,
                                                                                            op.attributes.dim);
     }
+  for (const auto& [place, e] : g.sizes->integers)
+    if (place.of == Of::length && !e.constant())
+      list[static_cast<std::size_t>(size_of(list, number_of(e, list)))].marks.emplace_back(
+          g.tensors[g.ops[place.index].outputs[0]].name, lower::mask_length);
   refuse_centred(g, shapes);
   for (const tile::Size& s : list)
     if (s.of.empty() && !s.computed && !in_inputs.contains(s.name))

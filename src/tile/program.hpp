@@ -70,6 +70,9 @@ struct Node {
   int dim = 0;
   // reduce, repeat: see NodeKind; load, store with an index: number of consecutive elements from the index on.
   std::int64_t to = 1;
+  // load with an index: rows of a page; 0: none. The index has an element for each page of the sequence that the load sees along
+  // `dim`: row j is row j % page of page number j / page, whose rows begin at that element times `page_step`.
+  std::int64_t page = 0, page_step = 0;
   std::int64_t start = 0;  // slice
   std::vector<int> order;  // permute
   // Map mask: which (i, j) are kept; `dim` is the dimension of i, `key` that of j; others become `scalar`.
@@ -161,6 +164,19 @@ struct TensorView {
   std::map<int, int> start_sizes = {};  // by dimension: the size whose largest value the start is
 };
 
+/// A tensor of the graph that is in no memory of its own: pages of a cache, in the order that a table has them (lower/pages.hpp).
+struct PagedTensor {
+  /// A digit of the coordinate along a dimension of the cache or table: the coordinate / below % extent.
+  struct Digit {
+    int dim = -1;  // -1: none
+    std::int64_t extent = 1, below = 1;
+    bool operator==(const Digit&) const = default;
+  };
+  int cache = -1, table = -1;             // tensors; pages are numbered along dimension 0 of the cache
+  int dim = -1;                           // the dimension that joins a digit of the table's and the rows of a page
+  std::vector<Digit> of_cache, of_table;  // by dimension: what it is; none of both if its extent is 1
+};
+
 /// The tensors of a graph in device memory, and its kernels in launch order.
 struct TilePrograms {
   std::string name;
@@ -170,10 +186,11 @@ struct TilePrograms {
   SizeList sizes;  // known at launch (lower/sizes.hpp); the numbers elsewhere are for the largest
   std::map<int, std::vector<SymbolicNumber>> strides;  // by tensor: those that depend on sizes
   std::vector<TileProgram> kernels;
-  std::map<int, TensorView> views;  // by index into tensors (views.hpp)
-  std::set<int> open;               // tensors of the graph whose strides the planner chooses
-  std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
-  retile::Tiling products;          // the tiles of standalone matmuls
+  std::map<int, TensorView> views;   // by index into tensors (views.hpp)
+  std::set<int> open;                // tensors of the graph whose strides the planner chooses
+  std::map<int, PagedTensor> paged;  // by tensor: those that custom operators read in pages
+  std::map<int, int> aligned;        // by tensor: its copy with padded, aligned rows (align.hpp)
+  retile::Tiling products;           // the tiles of standalone matmuls
   std::vector<std::string> notes;
   /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
   Node access(NodeKind, int tensor, TileView view) const;

@@ -60,7 +60,10 @@ void SizeClasses::label(int node) {
       for (int d = 0; d < rank; ++d) of[d] = view[d];
       break;
     case NodeKind::store:
-      for (int d = 0; d < rank; ++d) of[d] = join(of_value_[n.in[0]][d], view[d]);
+      for (int d = 0; d < rank; ++d) {  // each number names a row
+        const bool rows = number >= 0 && d == n.dim && n.to == 1;
+        of[d] = join(of_value_[n.in[0]][d], rows ? of_value_[number][d] : view[d]);
+      }
       break;
     case NodeKind::matmul:
       return label_matmul(node);
@@ -73,7 +76,9 @@ void SizeClasses::label(int node) {
           if (n.kind != NodeKind::concat || d != n.dim) of[d] = join(of[d], of_value_[in][d]);
       for (int d = 0; d < static_cast<int>(view.size()); ++d) join(of[d], view[d]);
   }
-  if (number >= 0) {  // where the numbers say; all of the dimension may be
+  if (number >= 0 && n.page > 0) {  // what the load sees is a sequence, of whose pages all have a number
+    constant(of_view_[number][n.dim], node);
+  } else if (number >= 0) {  // where the numbers say; all of the dimension may be
     constant(view[n.dim], node);
     of[n.dim] = n.to == 1 ? of_value_[number][n.dim] : -1;
   }

@@ -18,7 +18,11 @@ void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program
     const std::int64_t origin = n.view.origin(d);
     const SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
                          extent = program.extent(n.tensor, d);
-    if (less_equal(end, extent) != true)
+    const bool pages = n.page > 0 && d == n.dim;  // the view is of what the pages' numbers say
+    if (pages && (!extent.is_constant() || extent.low() < n.page || (extent.low() - n.page) % n.page_step != 0))
+      reject(p, "{} {} reads pages of {} rows, one every {} rows, of dimension {}, which has {} rows",
+             tile::name(n.kind), n.name, n.page, n.page_step, d, extent.text());
+    if (!pages && less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
     if (const std::int64_t room = n.view.room(d); room != 0) {

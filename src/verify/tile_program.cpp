@@ -8,6 +8,21 @@
 namespace zellige::verify {
 namespace {
 
+/// Throws Rejected unless the load `n` has rows of pages, of which `numbers` names all that its view sees.
+void check_pages(const TileProgram& p, const Node& n, const Node& numbers) {
+  if (n.kind != NodeKind::load || n.page < 1 || n.page_step < n.page || n.to != 1)
+    reject(p,
+           "{} reads pages of {} rows, which begin every {} rows: loads read pages of 1 row or more, none in another",
+           n.name, n.page, n.page_step);
+  for (int d = 0; d < static_cast<int>(numbers.shape.size()); ++d)
+    if (numbers.shape[d] != 1 && d != n.dim)
+      reject(p, "{} reads pages of one sequence, and {} numbers those of {} along dimension {}", n.name, numbers.name,
+             numbers.shape[d], d);
+  if (n.view.origin(n.dim) != 0 || !numbers.view.fixed(n.dim) || n.view.end(n.dim) > numbers.shape[n.dim] * n.page)
+    reject(p, "{} reads rows {} to {} of a sequence, and {} numbers {} pages of {} rows", n.name, n.view.origin(n.dim),
+           n.view.end(n.dim), numbers.name, numbers.shape[n.dim], n.page);
+}
+
 /// Proves the shape and type of one node.
 class Typed {
  public:
@@ -90,6 +105,7 @@ class Typed {
     if (in(at).kind != NodeKind::load || !graph::is_integer(in(at).dtype))
       reject(p_, "%{} begins where %{} says, which is no load of integers", i_, n_.in[at]);
     if (n_.to < 1) reject(p_, "%{} has {} elements from a number on", i_, n_.to);
+    if (n_.page != 0 || n_.page_step != 0) check_pages(p_, n_, in(at));
   }
 
   void map() const {

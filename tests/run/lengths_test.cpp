@@ -95,5 +95,22 @@ TEST(Lengths, TilesBeyondThemTakeNoWork) {
   }
 }
 
+TEST(Lengths, ALoopThatLeavesItsLastIterationToStepsAfterIt) {
+  const graph::KernelGraph g = graph_of({"causal", "sm_90a", 1, 2, 256, 256, 64, true});
+  plan::Plan plan = compile(g, target::find("sm_90a"), {.fuse = true}).program.plan;
+  const auto source = [&] { return emit::from_plan(plan, g.name, {}, false).source; };
+  const auto has = [](const std::string& text, const char* what) { return text.find(what) != std::string::npos; };
+  EXPECT_TRUE(has(source(), "it < trips;")) << source();
+  for (kernel::Kernel& k : plan.kernels)
+    for (kernel::Agent& agent : k.agents)
+      for (kernel::Step& step : agent.steps)
+        if (kernel::Loop* loop = kernel::as<kernel::Loop>(step); loop && loop->bounded) {
+          loop->from -= loop->from == loop->trip_count ? 1 : 0;
+          loop->trip_count -= 1;
+        }
+  EXPECT_TRUE(has(source(), "it < trips - 1;")) << source();
+  EXPECT_FALSE(has(source(), "it < trips;")) << source();
+}
+
 }  // namespace
 }  // namespace zellige::run

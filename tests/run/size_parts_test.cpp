@@ -1,4 +1,4 @@
-// Parts of tensors whose ends are known at launch: caches that grow, the last rows, and rows of a table from a size on. One program,
+// Parts of tensors whose ends are known at launch: caches that grow, the last rows, rows of a table from a size on, and keys up to one. One program,
 // compiled once, is right on the emulator at the ends of its sizes and at random values of them.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -66,6 +66,18 @@ std::vector<Case> cases() {
           R"({"op": "slice", "inputs": ["table"], "outputs": ["rows"], "dim": 0, "start": "P", "end": "P + T"},
              {"op": "mul", "inputs": ["x", "rows"], "outputs": ["y"]})"),
        "sm_80"},
+      {of("masked", R"({"name": "s", "dtype": "f16", "shape": ["T", 80]})" + std::string(",") + past,
+          R"({"op": "mask", "inputs": ["s"], "outputs": ["kept"], "length": "P"},
+             {"op": "softmax", "inputs": ["kept"], "outputs": ["y"], "dim": 1})"),
+       "sm_80"},
+      {of("doubled", R"({"name": "q", "dtype": "f16", "shape": [4, "T", 64]},
+          {"name": "k", "dtype": "f16", "shape": [4, "2 * P", 64]}, {"name": "v", "dtype": "f16", "shape": [4, "2 * P", 64]})",
+          R"({"op": "permute", "inputs": ["k"], "outputs": ["transposed"], "dims": [0, 2, 1]},
+             {"op": "matmul", "inputs": ["q", "transposed"], "outputs": ["scores"]},
+             {"op": "mask", "inputs": ["scores"], "outputs": ["kept"], "length": "P + 1"},
+             {"op": "softmax", "inputs": ["kept"], "outputs": ["weights"], "dim": 2},
+             {"op": "matmul", "inputs": ["weights", "v"], "outputs": ["y"]})"),
+       "sm_90a"},
       {of("window", R"({"name": "all", "dtype": "f16", "shape": ["P + T", 64]})" + std::string(",") + x,
           R"({"op": "slice", "inputs": ["all"], "outputs": ["rows"], "dim": 0, "start": "P", "end": "P + T"},
              {"op": "add", "inputs": ["x", "rows"], "outputs": ["y"]})"),

@@ -35,6 +35,18 @@ def one_row(draw):
     return function, (draw.tensor(*shape), torch.tensor([at]), values)
 
 
+def pages(draw, dtype=None):
+    """The pages of several sequences, as in attention over a paged cache."""
+    shape = draw.shape(draw.number(3, 4))
+    dtype = dtype or draw.dtype
+    table = draw.integers(*draw.shape(2), low=-shape[0], high=shape[0], dtype=draw.choice([torch.int64, torch.int32]))
+    return lambda x, at: x[at] * 2, (draw.tensor(*shape, dtype=dtype), table)
+
+
+def pages_in_float64(draw):
+    return pages(draw, torch.float64)
+
+
 def several_rows(draw):
     shape = draw.shape(draw.number(1, 4), 2)
     dim, count = draw.number(0, len(shape) - 1), draw.number(2, shape[draw.number(0, 0)] + 1)
@@ -139,6 +151,7 @@ def indexed(draw):
 
 REWRITES = [
     Rewrite("embedding by 32-bit numbers", embedding, embedding_in_float64, exact=True),
+    Rewrite("pages by 32-bit numbers", pages, pages_in_float64, exact=True),
     Rewrite("replaced row by a 32-bit number", one_row, several_rows, exact=True),
     Rewrite("choice of tensors by numbers", choice_of_tensors, choice_of_integers, exact=True),
     Rewrite("choice of a number by numbers", choice_of_a_number, choice_of_a_number_by_more_dimensions, exact=True),

@@ -8,6 +8,7 @@ An integer in a node's arguments that depends on sizes is a SizedInt. What a ten
 node's meta, as Extents.
 """
 
+import operator
 from dataclasses import dataclass
 
 import sympy
@@ -16,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
-from .symbols import EXTENTS, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, sized, value_of
+from .symbols import EXTENTS, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, sized, solved, value_of
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ def insert(module, given=None) -> None:
 
 
 def _given(graph) -> dict:
-    """Returns for each symbol the input of the graph that is it, or a node with the extent of an input that is it."""
+    """Returns for each symbol the input of the graph that is it, or a node with what it is by the extent of an input."""
     known, inputs = {}, graph.find_nodes(op="placeholder")
     for n in inputs:
         value = n.meta.get("val")
@@ -229,11 +230,15 @@ def _given(graph) -> dict:
     for n in inputs:
         for extents in each_extents(n):
             for d, e in enumerate(extents.shape):
-                if not isinstance(e, int) and e.is_Symbol and e not in known:
-                    missing.setdefault(e, (n, d))
-    for e, (n, d) in missing.items():
+                of = solved(e)
+                if of is not None and of[0] not in known and (of[0] not in missing or e.is_Symbol and missing[of[0]][2:] != (1, 0)):
+                    missing[of[0]] = n, d, *of[1:]
+    for symbol, (n, d, factor, rest) in missing.items():
         with graph.inserting_before(inputs[-1].next):
-            known[e] = graph.call_function(torch.ops.aten.sym_size.int, (n, d))
+            extent = graph.call_function(torch.ops.aten.sym_size.int, (n, d))
+            if rest != 0:
+                extent = graph.call_function(operator.sub, (extent, rest))
+            known[symbol] = extent if factor == 1 else graph.call_function(operator.floordiv, (extent, factor))
     return known
 
 

@@ -71,6 +71,17 @@ def value_of(expr, values):
     return int(found) if found.is_integer else float(found)
 
 
+def solved(expr):
+    """Returns (symbol, factor, rest) of an extent factor * symbol + rest, with integers; None for another one."""
+    if isinstance(expr, int) or len(expr.free_symbols) != 1:
+        return None
+    (symbol,) = expr.free_symbols
+    expanded = sympy.expand(expr)
+    factor, rest = expanded.coeff(symbol, 1), expanded.coeff(symbol, 0)
+    linear = factor.is_Integer and rest.is_Integer and factor != 0 and sympy.expand(factor * symbol + rest - expanded) == 0
+    return (symbol, int(factor), int(rest)) if linear else None
+
+
 def _symbolic(value) -> list:
     """Returns the symbolic numbers in a value: in a list, or in the sizes, strides and offset of a tensor."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
@@ -166,9 +177,10 @@ class Sizes:
         if not symbols:
             return None
         single = {x.node.expr for v in values for x in (v.shape if isinstance(v, torch.Tensor) else (v,)) if isinstance(x, torch.SymInt)}
+        known = {of[0] for of in map(solved, single) if of}
         for s in symbols:
-            if s not in single:
-                raise Unfit(f"has no input that is {s}, or has it as a dimension")
+            if s not in known:
+                raise Unfit(f"has no input that is {s}, or has a dimension from which it follows")
         return Sizes(next(iter(symbols.values()))[0], {s: hint for s, (_, hint) in symbols.items()})
 
     def has(self, expr) -> bool:

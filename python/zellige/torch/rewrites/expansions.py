@@ -168,7 +168,7 @@ def selection(work, node) -> bool:
     numbers = value_of(at)
     if numbers.dtype not in (torch.int64, torch.int32) or numbers.device != x.device or x.device.type != "cpu":
         return False
-    if node.target is aten.index_select.default and node.args[0].target is aten.arange.default:  # the check of another row
+    if node.args[0].target is aten.arange.default:  # the check of another row
         return False
 
     def taken(x, at):

@@ -77,30 +77,30 @@ def _ends(work, before, band, kept, shape) -> list:
     return made
 
 
-def _same(x, node) -> bool:
+def is_like(x, node) -> bool:
     """Returns true if the operand x has the shape and dtype of the node's result, and the dtype is a floating-point
     one."""
     value, made = x.meta.get("val") if isinstance(x, torch.fx.Node) else None, node.meta["val"]
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 
 
-def _conjuncts(condition, holds) -> list:
+def conjuncts(condition, holds) -> list:
     """Returns triples (a bool node, whether it is to hold, the shape in which it is viewed, or None): the condition holds (or does not, if
     `holds` is false) if all of them do. They broadcast to its shape."""
     value, of = condition.meta["val"], [a for a in condition.args if isinstance(a, torch.fx.Node)]
     if condition.target is aten.expand.default and of[0].meta["val"].ndim == value.ndim:
-        return _conjuncts(of[0], holds)
-    if condition.target in (*RESHAPES, aten.unsqueeze.default) and (inner := _conjuncts(of[0], holds))[0][0] is not of[0]:
-        viewed = [(c, h, _view(shape or c.meta["val"].shape, of[0].meta["val"].shape, value.shape)) for c, h, shape in inner]
+        return conjuncts(of[0], holds)
+    if condition.target in (*RESHAPES, aten.unsqueeze.default) and (inner := conjuncts(of[0], holds))[0][0] is not of[0]:
+        viewed = [(c, h, view_of(shape or c.meta["val"].shape, of[0].meta["val"].shape, value.shape)) for c, h, shape in inner]
         return [(condition, holds, None)] if any(shape is None for _, _, shape in viewed) else viewed
     if condition.target in _NOT and of[0].meta["val"].dtype == torch.bool:
-        return _conjuncts(of[0], not holds)
+        return conjuncts(of[0], not holds)
     if condition.target in (_AND if holds else _OR) and len(of) == 2 and all(x.meta["val"].dtype == torch.bool for x in (condition, *of)):
-        return [c for a in of for c in _conjuncts(a, holds)]
+        return [c for a in of for c in conjuncts(a, holds)]
     return [(condition, holds, None)]
 
 
-def _view(shape, whole, to):
+def view_of(shape, whole, to):
     """Returns `shape`, which broadcasts to `whole`, with the dimensions of 1 by which the shape `to` has more; None if it has others."""
     shape, made, at = (1,) * (len(whole) - len(shape)) + tuple(shape), [], 0
     for n in to:
@@ -117,7 +117,7 @@ def _view(shape, whole, to):
 def _divided(work, before, condition, holds, shape):
     """Divides a condition that is to hold, or not. Returns (the band that the constants among its conjuncts keep, a constant node
     with them, a node with the other ones; None if there are none). Returns None if the constants keep no band."""
-    found = _conjuncts(condition, holds)
+    found = conjuncts(condition, holds)
     fixed = [part for part in found if part[0] in work.constants and work.constants.value(part[0]) is not None]
     values = [(value if h else ~value).reshape(view or value.shape) for c, h, view in fixed for value in [work.constants.value(c)]]
     band = band_of(functools.reduce(torch.logical_and, values), shape) if values else None
@@ -144,7 +144,7 @@ def selection(work, node) -> bool:
     (condition, x, y), constants = node.args, work.constants
     for tensor, other, holds in ((x, y, True), (y, x, False)):
         value = constants.number(other)
-        if value is not None and not math.isnan(value) and tensor not in constants and _same(tensor, node):
+        if value is not None and not math.isnan(value) and tensor not in constants and is_like(tensor, node):
             found = _divided(work, node, condition, holds, node.meta["val"].shape)
             if found is not None:
                 band, kept, rest = found
@@ -214,7 +214,7 @@ def addition(work, node) -> bool:
     """Replaces x + mask by zellige::mask, if what the mask hides by position is a band, and the number that it adds there is below HUGE
     (-1e30) and therefore acts as -inf. Only softmaxes read the sum."""
     for x, mask in (node.args, node.args[::-1]) if not node.kwargs and _weighs(node) else ():
-        if isinstance(mask, torch.fx.Node) and isinstance(mask.meta.get("val"), torch.Tensor) and x not in work.constants and _same(x, node):
+        if isinstance(mask, torch.fx.Node) and isinstance(mask.meta.get("val"), torch.Tensor) and x not in work.constants and is_like(x, node):
             found = _hidden(work, node, mask, node.meta["val"].shape)
             if found is not None:
                 band, kept, rest, value = found

@@ -5,6 +5,8 @@ operators that compute the condition are replaced by operators on numbers. A pro
 real products, which form a rotary embedding.
 """
 
+import math
+
 import torch
 
 from ... import dtypes
@@ -35,6 +37,20 @@ def embedding(work, node) -> bool:
     found = work.once(node, _ATEN.index_select.default, _numbers(work, node, rows, index), 0, flat)
     node.update_arg(1, found if is_flat else work.once(node, _ATEN.view.default, found, tuple(value_of(index).shape)))
     return True
+
+
+def pages(work, node) -> bool:
+    """Rewrites a selection of the pages of a cache by a table of their numbers as an embedding, whose rows are the pages."""
+    if len(node.args[1]) != 1 or node.args[1][0] is None or node.args[1][0] in work.constants:
+        return False
+    x, at = node.args[0], node.args[1][0]
+    cache, table = value_of(x), value_of(at)
+    if cache.dtype not in _DTYPES or cache.ndim < 3 or table.ndim < 2 or table.dtype not in _INDICES or table.device != cache.device:
+        return False
+    checked = work.once(node, _ATEN.index.Tensor, _numbers(work, node, cache.shape[0], at), (at,))
+    rows = work.once(node, _ATEN.reshape.default, x, (cache.shape[0], math.prod(cache.shape[1:])))
+    found = work.once(node, _ATEN.embedding.default, rows, checked)
+    return work.replace(node, _ATEN.reshape.default, found, tuple(value_of(node).shape))
 
 
 def replaced_row(work, node) -> bool:

@@ -9,7 +9,7 @@ import torch
 
 from ..import_ import custom
 from . import (
-    attention, channels_last, constants, counts, empty, expansions, in_place, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
+    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
     spellings,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
@@ -107,6 +107,14 @@ TABLE = (
             "the mask of attention is 0 in such a band and -inf elsewhere, or a selection of these by such a condition; hidden keys and"
             " values are finite",
             (custom.ATTENTION,), masks.of_attention),
+    Rewrite(Level.spelling, "selection by lengths",
+            "where or masked_fill selects x in the result's shape and dtype, or one number that is not NaN; a conjunct of its condition"
+            " compares the numbers of the last dimension with integers that are no constant and have one element along it",
+            (aten.where.self,), lengths.selection),
+    Rewrite(Level.spelling, "mask of attention by lengths",
+            "the mask of attention is 0 where such a conjunct holds, with others or not, and -inf elsewhere; hidden keys and values are"
+            " finite",
+            (custom.ATTENTION,), lengths.of_attention),
     Rewrite(Level.spelling, "repeated keys of attention",
             "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several per head, and"
             " viewed as heads",
@@ -121,6 +129,10 @@ TABLE = (
     Rewrite(Level.spelling, "embedding by 32-bit numbers",
             "the table has a dtype of programs; each index is checked before it loses its upper bits",
             (aten.embedding.default,), numbers.embedding),
+    Rewrite(Level.spelling, "pages by 32-bit numbers",
+            "the first dimension of a cache of three or more, in a dtype of programs, is indexed by a table of integers that is no"
+            " constant; each is checked before it loses its upper bits",
+            (aten.index.Tensor,), numbers.pages),
     Rewrite(Level.spelling, "replaced row by a 32-bit number",
             "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index is checked before it"
             " loses its upper bits",

@@ -1,0 +1,71 @@
+"""Rewrites of masks that hide what is after the length of each sequence."""
+
+import math
+import operator
+
+import torch
+
+from .law import Rewrite
+
+F = torch.nn.functional
+STEPS = 32
+_COMPARISONS = (
+    lambda j, n: j < n,
+    lambda j, n: n > j,
+    lambda j, n: j <= n - 1,
+    lambda j, n: ~(j >= n),
+    lambda j, n: torch.logical_not(n <= j),
+)
+
+
+def _kept(draw, batch, keys, ndim, compare=None):
+    """Returns (a function of lengths that returns which keys are before them, for scores of `ndim` dimensions; the lengths)."""
+    lengths = draw.integers(batch, low=-1, high=keys + 3, dtype=draw.choice([torch.int64, torch.int32]))
+    compare, viewed = compare or draw.choice(_COMPARISONS), draw.chance()
+
+    def kept(n):
+        j = torch.arange(keys)
+        if viewed:
+            return compare(j[None], n[:, None]).view(-1, *[1] * (ndim - 2), keys)
+        return compare(j, n.view(-1, *[1] * (ndim - 1)))
+
+    return kept, lengths
+
+
+def selected(draw, compare=None, cast=lambda n: n):
+    ndim = draw.number(2, 4)
+    shape = draw.shape(ndim, 2)
+    kept, lengths = _kept(draw, shape[0], shape[-1], ndim, compare)
+    value = draw.choice([-math.inf, 0.0, -1e4])
+    others = draw.chance()
+
+    def function(x, n):
+        hidden = ~kept(cast(n)) | (x > 1) if others else ~kept(cast(n))
+        return x.masked_fill(hidden, value) * 2
+
+    return function, (draw.tensor(*shape), lengths)
+
+
+def not_selected(draw):
+    """Keys at or after the lengths are kept; keys that are their lengths; lengths of no integers."""
+    if draw.chance(0.3):
+        return selected(draw, cast=lambda n: n.float())
+    return selected(draw, draw.choice([lambda j, n: j >= n, operator.eq, operator.ne, lambda j, n: j + 1 < n]))
+
+
+def attended(draw, compare=None):
+    batch, heads, queries, keys, size = draw.number(1, 3), draw.number(1, 2), *draw.shape(3, 2, 6)
+    kept, lengths = _kept(draw, batch, keys, 4, compare)
+    q = draw.tensor(batch, heads, queries, size, special=False)
+    k, v = (draw.tensor(batch, heads, keys, size, special=False) for _ in range(2))
+    return lambda q, k, v, n: F.scaled_dot_product_attention(q, k, v, kept(n)), (q, k, v, lengths)
+
+
+def not_attended(draw):
+    return attended(draw, draw.choice([lambda j, n: j >= n, operator.ne]))
+
+
+REWRITES = [
+    Rewrite("selection by lengths", selected, not_selected, exact=True),
+    Rewrite("mask of attention by lengths", attended, not_attended, steps=STEPS),
+]
