@@ -105,6 +105,14 @@ class SizesOfTensors {
     return all;
   }
 
+  /// Returns whether the extent of a dimension is the product of a size and of a constant other than 1.
+  static bool any_scaled(const std::vector<SizedDimension>& dims) {
+    return std::ranges::any_of(dims, [](const SizedDimension& dim) {
+      return !product_of(dim.extent).is_constant() &&
+             std::ranges::any_of(dim.extent, [](const SymbolicNumber& f) { return f.is_constant() && f.high() > 1; });
+    });
+  }
+
   static bool has_sizes(const SizedLayout& of) {
     return !std::ranges::all_of(of.extents, [](const ExtentFactors& f) { return product_of(f).is_constant(); });
   }
@@ -131,9 +139,19 @@ class SizesOfTensors {
     return marks_.part(tensor, dim, p_.starts(tensor)[dim], p_.tensors[tensor].shape[dim]);
   }
 
-  void view_of(int tensor, tile::TensorView& view) {
-    const bool down = has_sizes(layout_of(view.base)) || marks_.has(view.base);
-    const std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
+  /// Gives sizes to a view, or to its base. `guesses`: also where one is a constant times a size of the other. That is left until nothing
+  /// else gives sizes, because what is a constant so far may be a size that is not known yet.
+  void view_of(int tensor, tile::TensorView& view, bool guesses) {
+    bool down = has_sizes(layout_of(view.base)) || marks_.has(view.base);
+    std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
+    if (any_scaled(dims)) {
+      std::vector<SizedDimension> of_base;
+      if (down && has_sizes(layout_of(tensor))) of_base = dimensions_of(tensor, view, false);
+      if (!of_base.empty() && !any_scaled(of_base))
+        dims = std::move(of_base), down = false;  // what is seen has more sizes than the base
+      else if (!guesses)
+        return;
+    }
     const std::string& name = p_.tensors[tensor].name;
     const std::string what = fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, name);
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
@@ -182,9 +200,11 @@ class SizesOfProgram : SizesOfTensors {
     marks_.add_slices();
     for (bool more = true; more;) {
       changed_ = false;
-      for (auto& [tensor, view] : p_.views) view_of(tensor, view);
+      for (auto& [tensor, view] : p_.views) view_of(tensor, view, false);
       for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
       parts();
+      for (auto view = p_.views.begin(); view != p_.views.end() && !changed_; ++view)
+        view_of(view->first, view->second, true);
       more = changed_;
     }
     for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
