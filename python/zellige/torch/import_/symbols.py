@@ -21,7 +21,9 @@ from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 from .fit import Fit
 
 NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
-EXTENTS = "zellige: what a tensor's sizes are of the graph's"  # key in a node's meta
+# keys in a node's meta
+EXTENTS = "zellige: what a tensor's sizes are of the graph's"
+OF_SIZES = "zellige: its numbers are others at other sizes"
 # The greatest value of a symbol without one: of that with the greatest value at compile time, and of the others, so that tensors
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
@@ -67,8 +69,14 @@ def value_of(expr, values):
     """Returns the value of an expression, an integer or sympy's, for values of its symbols."""
     if isinstance(expr, (int, float)):
         return expr
-    found = sympy.sympify(expr.xreplace(values))
+    found = sympy.sympify(replaced(expr, values))
     return int(found) if found.is_integer else float(found)
+
+
+def replaced(expr, values):
+    """Returns an expression with values in place of symbols and of other expressions, such as products of symbols."""
+    products = [(e, x) for e, x in values.items() if e.is_Mul]
+    return (expr.subs(products) if products else expr).xreplace({e: sympy.sympify(x) for e, x in values.items()})
 
 
 def _symbolic(value) -> list:
