@@ -241,12 +241,12 @@ class SizesOfProgram : SizesOfTensors {
     return n.view.origin(dim) == p_.starts(n.tensor)[dim] && n.view.end(dim) == p_.tensors[n.tensor].shape[dim];
   }
 
-  /// Returns how many elements along a dimension a load or store accesses, as far as it is known.
-  SymbolicNumber extent_in(const tile::TileProgram& kernel, const Node& n, int dim) const {
+  /// Returns how many elements along a dimension a load or store accesses, as far as it is known. `all_known`: nothing more gives sizes.
+  SymbolicNumber extent_in(const tile::TileProgram& kernel, const Node& n, int dim, bool all_known) const {
     if (is_whole(n, dim)) return product_of(factors_of(n.tensor, dim));
     const std::int64_t first = n.view.origin(dim), end = n.view.end(dim);
     if (const auto part = marks_.part(n.tensor, dim, first, end)) return part->extent;
-    if (const SymbolicNumber all = p_.extent(n.tensor, dim); !all.is_constant() && all.low() < end)
+    if (const SymbolicNumber all = p_.extent(n.tensor, dim); all_known && !all.is_constant() && all.low() < end)
       fail("{}: {} has a part of dimension {}, from {} to {}, which is {}", kernel.name, n.name, dim, first, end,
            all.text());
     return end - first;
@@ -286,12 +286,13 @@ class SizesOfProgram : SizesOfTensors {
   }
 
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
-  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
+  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes,
+                                           bool all_known = false) const {
     std::map<int, SymbolicNumber> all;
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       if (!tile::accesses(n)) return;
-      const SymbolicNumber extent = extent_in(kernel, n, at.dim);
+      const SymbolicNumber extent = extent_in(kernel, n, at.dim, all_known);
       if (extent.is_constant()) return;
       const auto [found, is_new] = all.try_emplace(which, extent);
       if (!is_new && found->second != extent)
@@ -332,7 +333,7 @@ class SizesOfProgram : SizesOfTensors {
   /// Gives the sizes to the kernel's cuts, its masks and its counts of elements.
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
-    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes, true);
     begin_parts(kernel);
     if (numbers.empty()) return counts_.divide(kernel, classes, numbers);
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {

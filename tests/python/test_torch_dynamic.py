@@ -279,6 +279,41 @@ def test_a_cache_that_grows_from_nothing_compiles_twice(backend):
     assert len(backend.reports) == 2, "\n".join(map(str, backend.reports))
 
 
+def test_keys_and_their_mask_grow_far(backend):
+    """The mask has one key more than the cache: neither is taken for a batch, which is shorter."""
+
+    class Decoder(Cache):
+        def forward(self, x, keys, mask):
+            q = self.q(x).view(1, 1, 4, 8).transpose(1, 2)
+            keys = torch.cat([keys, q], 2)
+            return F.scaled_dot_product_attention(q, keys, keys, attn_mask=mask).reshape(1, 32) * 2, keys
+
+    layer = Decoder().eval()
+    compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for length in (20, 21, 300, 2000):
+            given = draw(1, 1, 32), draw(1, 4, length, 8), draw(1, 1, 1, length + 1)
+            close(compiled(*given), layer(*given))
+    (report,) = backend.reports
+    assert report.taken == report.operators, str(report)
+
+
+def test_a_number_of_a_size_leaves_one_part(backend):
+    """Positions after those of a cache: the sum with its length is torch's, and the operators before and after it are one program."""
+
+    def function(x, keys):
+        place = torch.arange(x.shape[0]) + keys.shape[0]
+        return (x.tanh() * 2 + place.float()[:, None]).exp() @ keys.relu().T
+
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for rows, length in ((5, 9), (3, 4), (2, 30)):
+            given = draw(rows, 8) / 99, draw(length, 8)
+            close(compiled(*given), function(*given))
+    (report,) = backend.reports
+    assert len(report.parts) == 1 and report.operators - report.taken <= 3, str(report)
+
+
 def test_a_part_that_knows_a_product_of_sizes_alone(backend):
     """Sorted rows are torch's; the part after them has an input of B * T rows, and nothing that is B or T."""
     function = lambda x: (x.reshape(-1, 8).sort(-1).values.tanh() * 2 + 1).sum(-1)  # noqa: E731

@@ -139,12 +139,15 @@ def _integers(values) -> dict:
 
 
 def bound(graph_module) -> None:
-    """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors."""
+    """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors. A size
+    near the longest may be as long: keys of a cache, beside the mask of these and of a new one."""
     symbols = _integers(_inputs(graph_module))
     longest = max((hint for _, hint in symbols.values()), default=0)
+    near = [s for s, (_, hint) in symbols.items() if hint < longest and (longest - hint == 1 or 2 * hint >= longest and len(symbols) == 2)]
     for symbol, (env, hint) in symbols.items():
         if env.var_to_range[symbol].upper >= int_oo - 1 or env.var_to_range[symbol].upper > 1 << 31:
-            limit = max(LONGEST if hint == longest else LONG, 1 << math.ceil(math.log2(4 * max(hint, 1))))
+            most = LONGEST if hint == longest or symbol in near[:1] else LONG // 4 if near else LONG
+            limit = max(most, 1 << math.ceil(math.log2(4 * max(hint, 1))))
             longest = longest if hint != longest else 0  # one size is the longest
             bool(env.create_symintnode(symbol, hint=hint) <= limit)
 
