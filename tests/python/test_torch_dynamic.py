@@ -280,19 +280,21 @@ def test_a_cache_that_grows_from_nothing_compiles_twice(backend):
 
 
 def test_keys_and_their_mask_grow_far(backend):
-    """The mask has one key more than the cache: neither is taken for a batch, which is shorter."""
+    """Keys and values have sizes of their own, and the mask is longer by one: none is taken for a batch, which is shorter."""
 
     class Decoder(Cache):
-        def forward(self, x, keys, mask):
+        def forward(self, x, keys, values, mask):
             q = self.q(x).view(1, 1, 4, 8).transpose(1, 2)
-            keys = torch.cat([keys, q], 2)
-            return F.scaled_dot_product_attention(q, keys, keys, attn_mask=mask).reshape(1, 32) * 2, keys
+            keys, values = torch.cat([keys, q], 2), torch.cat([values, q], 2)
+            return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).reshape(1, 32) * 2, keys
 
     layer = Decoder().eval()
     compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
     with torch.no_grad():
         for length in (20, 21, 300, 2000):
-            given = draw(1, 1, 32), draw(1, 4, length, 8), draw(1, 1, 1, length + 1)
+            given = draw(1, 1, 32), draw(1, 4, length, 8), draw(1, 4, length, 8), draw(1, 1, 1, length + 1)
+            for cache in given[1:3]:
+                torch._dynamo.maybe_mark_dynamic(cache, 2)
             close(compiled(*given), layer(*given))
     (report,) = backend.reports
     assert report.taken == report.operators, str(report)

@@ -27,6 +27,7 @@ OF_SIZES = "zellige: its numbers are others at other sizes"
 # The greatest value of a symbol without one: of that with the greatest value at compile time, and of the others, so that tensors
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
+_FEW = 8  # up to which numbers such as those of a batch are next to a length by chance
 POINTS = 3  # twins that are rewritten; a part is traced at one value more, which checks what these gave
 _COMPUTED = ("FloorDiv", "CleanDiv", "PythonMod", "Mod", "Max", "Min", "ToFloat", "FloatPow", "FloatTrueDiv", "IntTrueDiv", "TruncToInt")
 _TRIES, _SMALL, _FACTORS = 256, (5, 7, 11, 12), (5, 6, 11, 13, 14)  # how values that guards allow are looked for
@@ -143,13 +144,16 @@ def bound(graph_module) -> None:
     near the longest may be as long: keys of a cache, beside the mask of these and of a new one."""
     symbols = _integers(_inputs(graph_module))
     longest = max((hint for _, hint in symbols.values()), default=0)
-    near = [s for s, (_, hint) in symbols.items() if hint < longest and (longest - hint == 1 or 2 * hint >= longest and len(symbols) == 2)]
+    long = {s for s, (_, hint) in symbols.items() if _is_as_long(hint, longest, len(symbols))}
     for symbol, (env, hint) in symbols.items():
         if env.var_to_range[symbol].upper >= int_oo - 1 or env.var_to_range[symbol].upper > 1 << 31:
-            most = LONGEST if hint == longest or symbol in near[:1] else LONG // 4 if near else LONG
-            limit = max(most, 1 << math.ceil(math.log2(4 * max(hint, 1))))
-            longest = longest if hint != longest else 0  # one size is the longest
-            bool(env.create_symintnode(symbol, hint=hint) <= limit)
+            most = LONGEST if symbol in long else LONG // 4 if len(long) > 1 else LONG
+            bool(env.create_symintnode(symbol, hint=hint) <= max(most, 1 << math.ceil(math.log2(4 * max(hint, 1)))))
+
+
+def _is_as_long(hint, longest, count) -> bool:
+    """Returns true if a size may become as long as the longest of `count` sizes, of which these are the values at compile time."""
+    return hint == longest or longest - hint == 1 and hint > _FEW or count == 2 and 2 * hint >= longest
 
 
 def _ends(of: ValueRanges) -> tuple:
