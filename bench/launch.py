@@ -155,13 +155,13 @@ def without_gpu(rounds):
 
 
 def with_other_sizes(of):
-    """Calls of a part with 20 sizes in turn."""
+    """Calls of a part with 20 sizes, one after the other."""
     call, values = of
     given = [([torch.randn(n, n) for _ in range(TENSORS - 1)], [n] * len(values)) for n in range(40, 60)]
-    turn = itertools.cycle(given)
+    calls = itertools.cycle(given)
 
     def run():
-        x, sizes = next(turn)
+        x, sizes = next(calls)
         return call(*x, *sizes)
 
     return run

@@ -25,7 +25,7 @@ extern "C" {
 int cuInit(unsigned) { return 0; }
 int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
 int cuGetErrorName(int, const char** name) { return *name = "CUDA_ERROR", 0; }
-int cuGetErrorString(int, const char** text) { return *text = "an error of the driver that stands in", 0; }
+int cuGetErrorString(int, const char** words) { return *words = "an error of the driver that stands in", 0; }
 int cuDeviceGetCount(int* count) { return *count = 1, 0; }
 int cuDeviceGet(int* device, int index) { return *device = index, 0; }
 int cuDeviceGetName(char* name, int, int) { return std::strcpy(name, "no GPU"), 0; }

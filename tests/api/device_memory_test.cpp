@@ -133,7 +133,7 @@ TEST_F(Launch, ObjectsOfOneFormAreCheckedByTheirAddresses) {
     void *inputs[] = {&x}, *outputs[] = {&y};
     return zellige_program_call_objects(p, &table, inputs, 1, outputs, 1, nullptr) ? zellige_last_error() : "accepted";
   };
-  for (std::uintptr_t i = 1; i < 5; ++i)  // on one GPU and on another in turn
+  for (std::uintptr_t i = 1; i < 5; ++i)  // on one GPU and on another, alternating
     for (const int device : {0, 1}) {
       EXPECT_EQ(called(on_gpu(i << 12, device), on_gpu(i << 16, device)), "accepted");
       const FakeLaunch& last = gpu().launches.back();

@@ -1,5 +1,5 @@
-"""Models of transformers under dynamic=True: one compilation for calls of random lengths, right results, and as many operators taken as
-where sizes are fixed. Programs are planned, and evaluated by the reference.
+"""Models of transformers under dynamic=True: one compilation for calls of random lengths, right results, and few operators left that are
+taken where sizes are fixed. Programs are planned, and evaluated by the reference.
 
 With ZELLIGE_ALL=1 and transformers (tests/python/transformers_models.py); by default one layer in their style.
 """
@@ -20,7 +20,7 @@ if ALL:
     pytest.importorskip("transformers", reason="transformers is not installed")
     from transformers_models import MODELS, WORDS
 
-# operators of a graph with open sizes that are not taken beside those that are not with fixed ones: they make masks and positions
+# operators that are left to torch only where sizes are open: they make masks and positions
 MORE_LEFT = 8
 
 
@@ -41,7 +41,7 @@ def compiled(backend, function, **how):
 
 
 class Layer(nn.Module):
-    """Embeddings of flattened tokens, and attention of heads that are turned by their position."""
+    """Embeddings of flattened tokens, and attention of heads with rotary positions."""
 
     def __init__(self):
         super().__init__()
@@ -52,8 +52,8 @@ class Layer(nn.Module):
         x = self.words(tokens)
         angles = torch.arange(length)[:, None] * torch.tensor([1.0, 0.1, 0.01, 0.001]).repeat(2)
         q, k, v = self.qkv(x).view(batch, length, 3, 4, 8).permute(2, 0, 3, 1, 4)
-        turned = [y * angles.cos() + torch.cat([-y[..., 4:], y[..., :4]], -1) * angles.sin() for y in (q, k)]
-        made = F.scaled_dot_product_attention(*turned, v, is_causal=True)
+        rotated = [y * angles.cos() + torch.cat([-y[..., 4:], y[..., :4]], -1) * angles.sin() for y in (q, k)]
+        made = F.scaled_dot_product_attention(*rotated, v, is_causal=True)
         return x + self.out(made.transpose(1, 2).reshape(batch, length, 32))
 
 

@@ -165,9 +165,9 @@ def generators_of(graph) -> tuple:
 
 
 def _with_products(found, expressions, given) -> list:
-    """Returns the generators `found` of expressions, of which some that the extents `given` of inputs do not tell are replaced by a product
-    of them, if this is all that the expressions read."""
-    known = _told(given)
+    """Returns the generators `found` of expressions, of which some that are not known from the extents `given` of inputs are replaced by a
+    product of them, if this is all that the expressions read."""
+    known = _known_from(given)
     for product in dict.fromkeys(given):
         atoms = _atoms(product)
         if not product.is_Mul or not all(e.is_Symbol for e in product.args) or known.issuperset(atoms):
@@ -179,8 +179,8 @@ def _with_products(found, expressions, given) -> list:
     return found
 
 
-def _told(given) -> set:
-    """Returns the atoms that the extents of inputs tell: those that are the only one of an extent that is not known."""
+def _known_from(given) -> set:
+    """Returns the atoms that are known from the extents of inputs: those that are the only unknown one of an extent."""
     known, left = set(), [set(_atoms(e)) for e in given]
     while any(len(of - known) == 1 for of in left):
         known |= next(of - known for of in left if len(of - known) == 1)

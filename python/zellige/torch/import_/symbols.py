@@ -141,14 +141,14 @@ def _integers(values) -> dict:
 
 def bound(graph_module) -> None:
     """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors. A size
-    near the longest may be as long: keys of a cache, beside the mask of these and of a new one."""
+    near the longest may be as long: keys of a cache, whose mask has one more."""
     symbols = _integers(_inputs(graph_module))
     longest = max((hint for _, hint in symbols.values()), default=0)
     long = {s for s, (_, hint) in symbols.items() if _is_as_long(hint, longest, len(symbols))}
     for symbol, (env, hint) in symbols.items():
         if env.var_to_range[symbol].upper >= int_oo - 1 or env.var_to_range[symbol].upper > 1 << 31:
-            most = LONGEST if symbol in long else LONG // 4 if len(long) > 1 else LONG
-            bool(env.create_symintnode(symbol, hint=hint) <= max(most, 1 << math.ceil(math.log2(4 * max(hint, 1)))))
+            range_end = LONGEST if symbol in long else LONG // 4 if len(long) > 1 else LONG
+            bool(env.create_symintnode(symbol, hint=hint) <= max(range_end, 1 << math.ceil(math.log2(4 * max(hint, 1)))))
 
 
 def _is_as_long(hint, longest, count) -> bool:
