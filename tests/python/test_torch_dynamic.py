@@ -316,6 +316,28 @@ def test_a_number_of_a_size_leaves_one_part(backend):
     assert len(report.parts) == 1 and report.operators - report.taken <= 3, str(report)
 
 
+def test_fractions_of_a_layer_are_numbers_and_those_of_a_call_are_not(backend):
+    """A graph for each epsilon, and one for all scales."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.epsilon = 1e-5
+
+        def forward(self, x, scale):
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon) * scale
+
+    layer = Norm()
+    compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for layer.epsilon, graphs in ((1e-5, 1), (0.5, 2)):
+            for rows in (5, 9, 2):
+                x = draw(rows, 8)
+                close(compiled(x, rows / 4), layer(x, rows / 4))
+            assert len(backend.reports) == graphs, "\n".join(map(str, backend.reports))
+    assert all(r.taken >= 5 for r in backend.reports), str(backend.reports[0])
+
+
 def test_a_part_that_knows_a_product_of_sizes_alone(backend):
     """Sorted rows are torch's; the part after them has an input of B * T rows, and nothing that is B or T."""
     function = lambda x: (x.reshape(-1, 8).sort(-1).values.tanh() * 2 + 1).sum(-1)  # noqa: E731

@@ -125,6 +125,17 @@ def specialize(values) -> None:
             number(symbol)
 
 
+def specialize_attributes(graph_module) -> None:
+    """Adds a guard on each fraction that is an attribute, such as the epsilon of a norm. Under dynamic=True dynamo passes them as tensors
+    of the host, which parts on a GPU do not read; with the guards it traces once more, with numbers. A fraction that is an argument may
+    differ from call to call, and has no guard."""
+    for n in graph_module.graph.nodes:
+        if isinstance(n.meta.get("example_value"), torch.SymFloat) and n.target == "item" and n.args[0].op == "placeholder":
+            source = getattr(n.args[0], "_dynamo_source", None)
+            if isinstance(source, torch._dynamo.source.AttrSource):
+                float(n.meta["example_value"])
+
+
 # ---- The sizes that stay open ----
 
 
@@ -141,10 +152,13 @@ def _integers(values) -> dict:
 
 def bound(graph_module) -> None:
     """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors. A size
-    near the longest may be as long: keys of a cache, whose mask has one more."""
+    near the longest may be as long, if no tensor has both: keys of a cache, whose mask has one more."""
     symbols = _integers(_inputs(graph_module))
-    longest = max((hint for _, hint in symbols.values()), default=0)
-    long = {s for s, (_, hint) in symbols.items() if _is_as_long(hint, longest, len(symbols))}
+    hints = {s: hint for s, (_, hint) in symbols.items()}
+    tensors, long = [_integers([v]).keys() for v in _inputs(graph_module)], set()
+    for s in sorted(hints, key=hints.get, reverse=True):
+        if _is_as_long(hints[s], max(hints.values()), len(hints)) and not any(s in of and long & of for of in tensors):
+            long.add(s)
     for symbol, (env, hint) in symbols.items():
         if env.var_to_range[symbol].upper >= int_oo - 1 or env.var_to_range[symbol].upper > 1 << 31:
             range_end = LONGEST if symbol in long else LONG // 4 if len(long) > 1 else LONG
