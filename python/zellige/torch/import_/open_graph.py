@@ -168,7 +168,7 @@ def _with_products(found, expressions, given) -> list:
     """Returns the generators `found` of expressions, of which some that are not known from the extents `given` of inputs are replaced by a
     product of them, if this is all that the expressions read."""
     known = _known_from(given)
-    for product in dict.fromkeys(given):
+    for product in dict.fromkeys(e.as_coeff_Mul()[1] for e in given):  # of 2 * B * T it is B * T
         atoms = _atoms(product)
         if not product.is_Mul or not all(e.is_Symbol for e in product.args) or known.issuperset(atoms):
             continue
