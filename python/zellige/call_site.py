@@ -169,7 +169,8 @@ def translated(why: Error, form: dict, owners: dict, words: str = "") -> Error:
         output = made["outputs"][0]
         return owners.get(output["name"] if isinstance(output, dict) else output) or words or f"{found[1]} {name}"
 
-    text = re.sub(rf"\b(graph|program) {re.escape(name)}, operator (\d+) \((\w+)\)", of_operator, str(why))
+    # tensors first: paths among the user's calls may have a folder t5
+    text = re.sub(r"(?<![\w.])t\d+(?:_\d+)*(?![\w.])", lambda found: owners.get(found[0], found[0]), str(why))
+    text = re.sub(rf"\b(graph|program) {re.escape(name)}, operator (\d+) \((\w+)\)", of_operator, text)
     text = re.sub(rf"^(graph|program) {re.escape(name)}(?=[:,])", words, text) if words else text
-    text = re.sub(r"(?<![\w.])t\d+(?:_\d+)*(?![\w.])", lambda found: owners.get(found[0], found[0]), text)
     return why if text == str(why) else type(why)(text)

@@ -66,6 +66,17 @@ emit::TensorPlace in_bytes(emit::TensorPlace t) {
   return t;
 }
 
+/// Throws Error unless the caller's tensor `a` has an address for the bytes of `t`.
+void check_memory(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a) {
+  if (t.bytes == 0) return;
+  if (!a.data) mistake(m, t, "expected an address, found NULL");
+  const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
+  if (a.byte_offset > last || static_cast<std::uint64_t>(t.bytes) > last - a.byte_offset)
+    mistake(m, t, "expected {} bytes from {} and byte_offset {} on, found that no address is so large", t.bytes, a.data,
+            a.byte_offset);
+  check_address(m, t, address(a));
+}
+
 /// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
 /// description in the manifest. If `untrusted` is not null, also throws Error if the tensor's arrays of
 /// extents and strides cannot be read.
@@ -91,13 +102,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& place, const ze
     mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
             graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank) : graph::row_major(found)));
   }
-  if (t.bytes == 0) return;
-  if (!a.data) mistake(m, t, "expected an address, found NULL");
-  const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
-  if (a.byte_offset > last || static_cast<std::uint64_t>(t.bytes) > last - a.byte_offset)
-    mistake(m, t, "expected {} bytes from {} and byte_offset {} on, found that no address is so large", t.bytes, a.data,
-            a.byte_offset);
-  check_address(m, t, address(a));
+  check_memory(m, t, a);
 }
 
 /// A tensor of the caller, with its description in the program's manifest.
@@ -217,6 +222,13 @@ CallDevice check_arguments(const emit::Manifest& m, const Signature& s, std::spa
   if (!on_gpu && !on_host(first))
     mistake(m, *all[0].place, "expected it on the host or on a CUDA device, found it on {}", place_name(first));
   return {on_gpu, on_gpu ? first.device_id : 0};
+}
+
+void check_addresses(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+                     std::span<const zellige_tensor> outputs) {
+  const std::vector<Passed> all = passed(m, s, inputs, outputs);
+  for (const Passed& p : all) check_memory(m, *p.place, *p.tensor);
+  check_overlap(m, all);
 }
 
 void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,

@@ -40,6 +40,10 @@ std::span<const std::int64_t> shape_of(const emit::Manifest&, const emit::Tensor
 CallDevice check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                            std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
+/// Makes the checks of check_arguments() that depend on the tensors' addresses.
+void check_addresses(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
+                     std::span<const zellige_tensor> outputs);
+
 /// Throws Error unless the process can read all bytes of every input and write all bytes of every output.
 /// Precondition: the tensors are on the host.
 void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,

@@ -145,7 +145,8 @@ struct Launcher::Loaded {
   bool captured = false;  // used by a CUDA graph, which may be replayed at any time
 };
 
-Launcher::Launcher(const emit::Manifest& m, toolchain::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
+Launcher::Launcher(const emit::Manifest& m, toolchain::Cubin cubin)
+    : manifest_(m), cubin_(std::move(cubin)), workspace_bytes_(emit::largest_workspace(m)) {}
 
 Launcher::~Launcher() {
   try {
@@ -176,20 +177,19 @@ Launcher::Loaded& Launcher::loaded(void* context, std::uint64_t capture) {
 }
 
 std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t capture) {
-  const std::int64_t bytes = emit::largest_workspace(manifest_);
-  if (bytes == 0) return 0;
+  if (workspace_bytes_ == 0) return 0;
   const std::lock_guard lock(mutex_);
   std::uint64_t& address = workspaces_[{context, stream, capture}];
   if (!address) {
     const RelaxedCapture relaxed;
-    run::check(run::driver().alloc(&address, static_cast<std::size_t>(bytes)),
-               fmt::format("allocating a workspace of {} bytes", bytes));
+    run::check(run::driver().alloc(&address, static_cast<std::size_t>(workspace_bytes_)),
+               fmt::format("allocating a workspace of {} bytes", workspace_bytes_));
   }
   return address;
 }
 
 void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
-                      void* stream, bool live) {
+                      void* stream, KeptLaunch* kept) {
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
@@ -201,7 +201,7 @@ void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* c
   };
   DeviceMemory memory;
   for (const emit::TensorPlace& t : launch.tensors)
-    if (t.role != emit::Role::intermediate && !live) memory.check(launch, t, address(t));
+    if (t.role != emit::Role::intermediate && !kept) memory.check(launch, t, address(t));
   if (given) memory.check_workspace(launch, given);
   const std::uint64_t capture = capture_of(stream);
   const Loaded& mine = loaded(context, capture);
@@ -211,8 +211,18 @@ void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* c
     return t.role == emit::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)
                                               : reinterpret_cast<std::uint64_t>(address(t));
   };
-  const run::BoundProgram bound(mine.program, launch, of_tensor, descriptors_);
-  bound.launch(stream, run::Overlap::all);
+  std::unique_lock<std::mutex> lock;
+  if (kept) lock = std::unique_lock(kept->mutex, std::try_to_lock);
+  if (!lock.owns_lock())  // another thread launches with these arguments
+    return run::BoundProgram(mine.program, launch, of_tensor, descriptors_).launch(stream, run::Overlap::all);
+  if (kept->loaded == &mine) {
+    kept->bound->rebind(of_tensor, descriptors_);
+  } else {
+    kept->loaded = nullptr;
+    kept->bound = std::make_unique<run::BoundProgram>(mine.program, launch, of_tensor, descriptors_);
+    kept->loaded = &mine;
+  }
+  kept->bound->launch(stream, run::Overlap::all);
 }
 
 }  // namespace zellige::api

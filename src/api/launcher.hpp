@@ -39,6 +39,13 @@ const run::Device& current_gpu();
 /// Throws Error unless kernels of the current context can access all bytes of a tensor of the manifest, which begins at `at`.
 void require_device_memory(const emit::Manifest&, const emit::TensorPlace&, const void* at);
 
+/// The arguments of a launch, which the next one of the same manifest takes over with its own addresses.
+struct KeptLaunch {
+  std::mutex mutex;
+  const void* loaded = nullptr;  // of which modules the arguments are
+  std::unique_ptr<run::BoundProgram> bound;
+};
+
 /// Launches one compiled program on streams of any GPU. Thread-safe.
 class Launcher {
  public:
@@ -55,9 +62,10 @@ class Launcher {
   /// launcher allocates one workspace per stream, for the largest sizes, and one per captured CUDA graph, because a graph may be
   /// replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
   ///
-  /// `live`: the addresses are those of tensors that their framework has on this GPU, about which the driver is not asked.
+  /// `kept`: of earlier launches with this manifest; not null: the addresses are those of tensors that their framework has on this
+  /// GPU, about which the driver is not asked.
   void launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace, void* stream,
-              bool live = false);
+              KeptLaunch* kept = nullptr);
 
  private:
   struct Loaded;
@@ -70,6 +78,7 @@ class Launcher {
 
   const emit::Manifest& manifest_;
   const toolchain::Cubin cubin_;
+  const std::int64_t workspace_bytes_;  // for the largest sizes
   run::KeptDescriptors descriptors_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context

@@ -226,8 +226,23 @@ void CallableProgram::launch(std::span<const std::int64_t> sizes, void* const* i
   launcher().launch(*launch, inputs, outputs, workspace, stream);
 }
 
+void CallableProgram::launch(const emit::Manifest& m, int device, std::span<const zellige_tensor> inputs,
+                             std::span<const zellige_tensor> outputs, void* stream, KeptLaunch* kept) {
+  std::vector<void*> in, out;
+  in.reserve(inputs.size()), out.reserve(outputs.size());
+  for (const zellige_tensor& t : inputs) in.push_back(address(t));
+  for (const zellige_tensor& t : outputs) out.push_back(address(t));
+  const KeptContext context;
+  context.use(device);
+  launcher().launch(m, in.data(), out.data(), nullptr, stream, kept);
+}
+
 void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
                            void* stream, ReadablePages* untrusted) {
+  if (const auto form = untrusted ? nullptr : forms_.find(inputs, outputs)) {
+    check_addresses(form->launch(), signature_, inputs, outputs);
+    return launch(form->launch(), form->device(), inputs, outputs, stream, &form->kept());
+  }
   const std::vector<std::int64_t> sizes = sizes_of_call(emitted_.manifest, signature_, inputs, outputs, untrusted);
   const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
   const emit::Manifest& m = *launch;
@@ -240,13 +255,10 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
   if (!where.on_gpu && stream) fail("program {}: its tensors lie on the host, where there is no stream", m.name);
 
   if (where.on_gpu) {
-    std::vector<void*> in, out;
-    in.reserve(inputs.size()), out.reserve(outputs.size());
-    for (const zellige_tensor& t : inputs) in.push_back(address(t));
-    for (const zellige_tensor& t : outputs) out.push_back(address(t));
-    const KeptContext kept;
-    kept.use(where.device);
-    return launcher().launch(m, in.data(), out.data(), nullptr, stream, /*live=*/untrusted == nullptr);
+    if (untrusted) return this->launch(m, where.device, inputs, outputs, stream, nullptr);
+    const auto form = std::make_shared<CallForm>(launch, where.device, inputs, outputs);
+    this->launch(m, where.device, inputs, outputs, stream, &form->kept());
+    return forms_.keep(form);
   }
   check_host_memory(m, signature_, inputs, outputs);
   HostMemory memory;

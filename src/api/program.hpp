@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "api/arguments.hpp"
+#include "api/call_form.hpp"
 #include "api/call_sizes.hpp"
 #include "api/launcher.hpp"
 #include "run/collectives.hpp"
@@ -123,6 +124,9 @@ class CallableProgram {
   const emit::EmittedProgram* alone_at(std::span<const std::int64_t> sizes);
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
+  /// Launches the program on tensors of a GPU; `kept`: as of Launcher::launch().
+  void launch(const emit::Manifest&, int device, std::span<const zellige_tensor> inputs,
+              std::span<const zellige_tensor> outputs, void* stream, KeptLaunch* kept);
 
   const graph::KernelGraph graph_;  // before fusion
   const CallOptions options_;
@@ -141,6 +145,7 @@ class CallableProgram {
   // null until the kernels are compiled; guarded by the mutex, like notes_
   std::unique_ptr<Launcher> launcher_;
   std::string notes_;
+  CallForms forms_;  // of calls on a GPU, whose tensors a framework described
 };
 
 }  // namespace zellige::api

@@ -118,6 +118,14 @@ class SizesOfTensors {
     return all;
   }
 
+  /// Returns whether the extent of a dimension is the product of a size and of a constant other than 1.
+  static bool any_scaled(const std::vector<SizedDimension>& dims) {
+    return std::ranges::any_of(dims, [](const SizedDimension& dim) {
+      return !product_of(dim.extent).is_constant() &&
+             std::ranges::any_of(dim.extent, [](const SymbolicNumber& f) { return f.is_constant() && f.high() > 1; });
+    });
+  }
+
   static bool has_sizes(const SizedLayout& of) {
     return !std::ranges::all_of(of.extents, [](const ExtentFactors& f) { return product_of(f).is_constant(); });
   }
@@ -144,9 +152,19 @@ class SizesOfTensors {
     return marks_.part(tensor, dim, p_.starts(tensor)[dim], p_.tensors[tensor].shape[dim]);
   }
 
-  void view_of(int tensor, tile::TensorView& view) {
-    const bool down = has_sizes(layout_of(view.base)) || marks_.has(view.base);
-    const std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
+  /// Gives sizes to a view, or to its base. `guesses`: also where one is a constant times a size of the other. That is left until nothing
+  /// else gives sizes, because what is a constant so far may be a size that is not known yet.
+  void view_of(int tensor, tile::TensorView& view, bool guesses) {
+    bool down = has_sizes(layout_of(view.base)) || marks_.has(view.base);
+    std::vector<SizedDimension> dims = dimensions_of(tensor, view, down);
+    if (any_scaled(dims)) {
+      std::vector<SizedDimension> of_base;
+      if (down && has_sizes(layout_of(tensor))) of_base = dimensions_of(tensor, view, false);
+      if (!of_base.empty() && !any_scaled(of_base))
+        dims = std::move(of_base), down = false;  // what is seen has more sizes than the base
+      else if (!guesses)
+        return;
+    }
     const std::string& name = p_.tensors[tensor].name;
     const std::string what = fmt::format("{}: {} is seen as {}", p_.name, p_.tensors[view.base].name, name);
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
@@ -195,9 +213,11 @@ class SizesOfProgram : SizesOfTensors {
     marks_.add_slices();
     for (bool more = true; more;) {
       changed_ = false;
-      for (auto& [tensor, view] : p_.views) view_of(tensor, view);
+      for (auto& [tensor, view] : p_.views) view_of(tensor, view, false);
       for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
       parts();
+      for (auto view = p_.views.begin(); view != p_.views.end() && !changed_; ++view)
+        view_of(view->first, view->second, true);
       more = changed_;
     }
     for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
@@ -234,12 +254,12 @@ class SizesOfProgram : SizesOfTensors {
     return n.view.origin(dim) == p_.starts(n.tensor)[dim] && n.view.end(dim) == p_.tensors[n.tensor].shape[dim];
   }
 
-  /// Returns how many elements along a dimension a load or store accesses, as far as it is known.
-  SymbolicNumber extent_in(const tile::TileProgram& kernel, const Node& n, int dim) const {
+  /// Returns how many elements along a dimension a load or store accesses, as far as it is known. `all_known`: nothing more gives sizes.
+  SymbolicNumber extent_in(const tile::TileProgram& kernel, const Node& n, int dim, bool all_known) const {
     if (is_whole(n, dim)) return product_of(factors_of(n.tensor, dim));
     const std::int64_t first = n.view.origin(dim), end = n.view.end(dim);
     if (const auto part = marks_.part(n.tensor, dim, first, end)) return part->extent;
-    if (const SymbolicNumber all = p_.extent(n.tensor, dim); !all.is_constant() && all.low() < end)
+    if (const SymbolicNumber all = p_.extent(n.tensor, dim); all_known && !all.is_constant() && all.low() < end)
       fail("{}: {} has a part of dimension {}, from {} to {}, which is {}", kernel.name, n.name, dim, first, end,
            all.text());
     return end - first;
@@ -279,12 +299,13 @@ class SizesOfProgram : SizesOfTensors {
   }
 
   /// Returns the sizes of the kernel's classes: those of the tensors that it accesses.
-  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes) const {
+  std::map<int, SymbolicNumber> numbers_of(const tile::TileProgram& kernel, const tile::SizeClasses& classes,
+                                           bool all_known = false) const {
     std::map<int, SymbolicNumber> all;
     each_place(kernel, classes, [&](int which, const ViewDimension& at) {
       const Node& n = kernel.nodes[at.node];
       if (!tile::accesses(n)) return;
-      const SymbolicNumber extent = extent_in(kernel, n, at.dim);
+      const SymbolicNumber extent = extent_in(kernel, n, at.dim, all_known);
       if (extent.is_constant()) return;
       const auto [found, is_new] = all.try_emplace(which, extent);
       if (!is_new && found->second != extent)
@@ -325,7 +346,7 @@ class SizesOfProgram : SizesOfTensors {
   /// Gives the sizes to the kernel's cuts, its masks and its counts of elements.
   void cut(tile::TileProgram& kernel) {
     const tile::SizeClasses classes(kernel);
-    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes);
+    const std::map<int, SymbolicNumber> numbers = numbers_of(kernel, classes, true);
     begin_parts(kernel);
     for (Node& n : kernel.nodes) set_length(p_, n);
     if (numbers.empty()) return counts_.divide(kernel, classes, numbers);

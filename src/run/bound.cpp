@@ -101,6 +101,22 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
   }
 }
 
+void BoundProgram::rebind(const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors) {
+  for (std::size_t k = 0; k < arguments_.size(); ++k) {
+    const emit::KernelLaunch& of = launch_.kernels[k];
+    for (std::size_t i = 0; i < arguments_[k].size(); ++i) {
+      KernelArgument& argument = arguments_[k][i];
+      if (argument.constant) continue;
+      const auto t = static_cast<std::size_t>(of.tensors[i]);
+      const std::uint64_t now = address(t);
+      const auto parameter = static_cast<int>(i);
+      if (argument.map && argument.address != now)
+        argument.map = descriptors.at(functions_[k], parameter, of.maps.at(parameter), now, launch_.tensors[t].name);
+      argument.address = now;
+    }
+  }
+}
+
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
   const emit::KernelLaunch& k = launch_.kernels[kernel];
   if (k.grid.count() == 0) return;

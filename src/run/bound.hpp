@@ -78,6 +78,9 @@ class BoundProgram {
   BoundProgram(const LoadedProgram&, const emit::Manifest& launch,
                const std::function<std::uint64_t(std::size_t tensor)>& address, KeptDescriptors& descriptors);
 
+  /// Binds it to other addresses.
+  void rebind(const std::function<std::uint64_t(std::size_t tensor)>& address, KeptDescriptors&);
+
   /// Enqueues all kernels of the program on the CUstream `stream`, which any library may have created.
   /// Overlap: which kernels may start before the previous one has ended.
   void launch(void* stream, Overlap) const;

@@ -81,6 +81,7 @@ bool launches_wait() {
 void put(void* stream, const DriverFunction& f, const DriverLaunch& shape,
          const std::vector<KernelArgument>& arguments) {
   std::vector<void*> where;
+  where.reserve(arguments.size());
   for (const KernelArgument& a : arguments)
     where.push_back(a.constant ? const_cast<void*>(a.constant)
                     : a.map    ? const_cast<TmaDescriptor*>(&*a.map)

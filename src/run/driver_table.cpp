@@ -44,7 +44,7 @@ const Driver& driver() {
   return table;
 }
 
-void check(int status, const std::string& doing) {
+void check(int status, std::string_view doing) {
   if (status == 0) return;
   const char *name = "unknown", *words = "unknown error";
   driver().error_name(status, &name);

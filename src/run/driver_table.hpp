@@ -84,7 +84,7 @@ const Driver& driver();
 
 /// Throws Error with the driver's message if `status` is not CUDA_SUCCESS; `doing` says what failed. Throws Fault if a
 /// kernel is at fault; if the error breaks the context, the message names the kernel (context_is_gone()).
-void check(int status, const std::string& doing);
+void check(int status, std::string_view doing);
 
 // The error message for a kernel that has broken the GPU context of its process says which program and kernel it was, as far
 // as that is known with asynchronous launches, and what to do.

@@ -123,4 +123,47 @@ TEST_F(Launch, TakesObjectsByTheTableOfTheirFramework) {
   zellige_program_free(p), zellige_graph_free(graph);
 }
 
+TEST_F(Launch, ObjectsOfOneFormAreCheckedByTheirAddresses) {
+  zellige_graph* graph = nullptr;
+  zellige_program* p = nullptr;
+  ASSERT_EQ(zellige_graph_from_json(scaled, "g", &graph), ZELLIGE_OK);
+  ASSERT_EQ(zellige_program_new(graph, nullptr, &p), ZELLIGE_OK);
+  const Exchange table;
+  const auto called = [&](zellige_tensor x, zellige_tensor y) -> std::string {
+    void *inputs[] = {&x}, *outputs[] = {&y};
+    return zellige_program_call_objects(p, &table, inputs, 1, outputs, 1, nullptr) ? zellige_last_error() : "accepted";
+  };
+  for (std::uintptr_t i = 1; i < 5; ++i)  // on one GPU and on another, alternating
+    for (const int device : {0, 1}) {
+      EXPECT_EQ(called(on_gpu(i << 12, device), on_gpu(i << 16, device)), "accepted");
+      const FakeLaunch& last = gpu().launches.back();
+      EXPECT_EQ(last.arguments, (std::vector<std::uint64_t>{i << 12, i << 16}));
+      EXPECT_EQ(last.context, device == 0 ? first : second);
+    }
+  const auto refused_as_at_first = [&](const zellige_tensor& x, const zellige_tensor& y, const std::string& sentence) {
+    EXPECT_EQ(called(x, y), "program scaled, " + sentence);
+  };
+  refused_as_at_first(on_gpu(0x1004, 0), on_gpu(0x2000, 0),
+                      "input X: expected memory that begins at a multiple of 16 bytes, found 4 above one");
+  refused_as_at_first(on_gpu(0x1000, 0), on_gpu(0, 0), "output Y: expected an address, found NULL");
+  refused_as_at_first(on_gpu(0x1000, 0), on_gpu(0x1040, 0),
+                      "output Y: expected memory of its own, found some of input X");
+  refused_as_at_first(on_gpu(0x1000, 0), on_gpu(0x2000, 1),
+                      "output Y: expected it on cuda:0, where input X lies, found it on cuda:1");
+  zellige_tensor x = on_gpu(0x1000, 0);
+  x.dtype_bits = 16;
+  refused_as_at_first(x, on_gpu(0x2000, 0), "input X: expected f32, found f16");
+  const std::int64_t shape[] = {4, 9}, strides[] = {9, 1};
+  x = on_gpu(0x1000, 0), x.shape = shape;
+  refused_as_at_first(x, on_gpu(0x2000, 0), "input X: expected shape (4, 8), found (4, 9)");
+  x = on_gpu(0x1000, 0), x.strides = strides;
+  refused_as_at_first(x, on_gpu(0x2000, 0), "input X: expected strides (8, 1), found (9, 1)");
+  x = on_gpu(0x1000, 0), x.byte_offset = 8;
+  refused_as_at_first(x, on_gpu(0x2000, 0),
+                      "input X: expected memory that begins at a multiple of 16 bytes, found 8 above one");
+  EXPECT_EQ(called(on_gpu(0x1000, 0), on_gpu(0x2000, 0)), "accepted");
+  EXPECT_EQ(gpu().launches.size(), 9u);
+  zellige_program_free(p), zellige_graph_free(graph);
+}
+
 }  // namespace

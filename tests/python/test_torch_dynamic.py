@@ -64,6 +64,18 @@ class Cache(nn.Module):
         return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).transpose(1, 2).reshape(b, t, 32), keys, values
 
 
+class Grown(nn.Module):
+    """Keys of a cache that begins without any."""
+
+    def __init__(self):
+        super().__init__()
+        self.k = nn.Linear(32, 32)
+
+    def forward(self, x, keys):
+        k = self.k(x).view(*x.shape[:2], 4, 8).transpose(1, 2)
+        return torch.cat([keys, k], 2)
+
+
 class Block(nn.Module):
     """A step down and up again of a U-Net, whose pictures have any height and width that 2 divides."""
 
@@ -251,6 +263,108 @@ def test_a_multiple_holds(backend):
             x = draw(rows, 8)
             close(compiled(x), function(x))
     assert len(backend.reports) == 1
+
+
+def test_a_cache_that_grows_from_nothing_compiles_twice(backend):
+    """Its first keys lie as torch's do, so that the graph of the second call is for all others, too."""
+    layer = Grown().eval()
+    compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for prompt in (5, 9, 2):
+            keys, expected = torch.tensor([]), torch.tensor([])
+            for length in (prompt, 2, 3, 2):
+                x = draw(2, length, 32)
+                keys, expected = compiled(x, keys), layer(x, expected)
+                close(keys, expected)
+    assert len(backend.reports) == 2, "\n".join(map(str, backend.reports))
+
+
+def test_keys_and_their_mask_grow_far(backend):
+    """Keys and values have sizes of their own, and the mask is longer by one: none is taken for a batch, which is shorter."""
+
+    class Decoder(Cache):
+        def forward(self, x, keys, values, mask):
+            q = self.q(x).view(1, 1, 4, 8).transpose(1, 2)
+            keys, values = torch.cat([keys, q], 2), torch.cat([values, q], 2)
+            return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).reshape(1, 32) * 2, keys
+
+    layer = Decoder().eval()
+    compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for length in (20, 21, 300, 2000):
+            given = draw(1, 1, 32), draw(1, 4, length, 8), draw(1, 4, length, 8), draw(1, 1, 1, length + 1)
+            for cache in given[1:3]:
+                torch._dynamo.maybe_mark_dynamic(cache, 2)
+            close(compiled(*given), layer(*given))
+    (report,) = backend.reports
+    assert report.taken == report.operators, str(report)
+
+
+def test_a_number_of_a_size_leaves_one_part(backend):
+    """Positions after those of a cache: the sum with its length is torch's, and the operators before and after it are one program."""
+
+    def function(x, keys):
+        place = torch.arange(x.shape[0]) + keys.shape[0]
+        return (x.tanh() * 2 + place.float()[:, None]).exp() @ keys.relu().T
+
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for rows, length in ((5, 9), (3, 4), (2, 30)):
+            given = draw(rows, 8) / 99, draw(length, 8)
+            close(compiled(*given), function(*given))
+    (report,) = backend.reports
+    assert len(report.parts) == 1 and report.operators - report.taken <= 3, str(report)
+
+
+def test_fractions_of_a_layer_are_numbers_and_those_of_a_call_are_not(backend):
+    """A graph for each epsilon, and one for all scales."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.epsilon = 1e-5
+
+        def forward(self, x, scale):
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon) * scale
+
+    layer = Norm()
+    compiled = torch.compile(layer, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for layer.epsilon, graphs in ((1e-5, 1), (0.5, 2)):
+            for rows in (5, 9, 2):
+                x = draw(rows, 8)
+                close(compiled(x, rows / 4), layer(x, rows / 4))
+            assert len(backend.reports) == graphs, "\n".join(map(str, backend.reports))
+    assert all(r.taken >= 5 for r in backend.reports), str(backend.reports[0])
+
+
+def test_a_part_that_knows_a_product_of_sizes_alone(backend):
+    """Sorted rows are torch's; the part after them has an input of B * T rows, and nothing that is B or T."""
+    function = lambda x: (x.reshape(-1, 8).sort(-1).values.tanh() * 2 + 1).sum(-1)  # noqa: E731
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for batch, rows in ((3, 5), (2, 9), (7, 4), (4, 30)):
+            x = draw(batch, rows, 8)
+            close(compiled(x), function(x))
+    (report,) = backend.reports
+    assert report.taken >= 4 and [[s.max for s in p.sizes] for p in report.parts] == [[256 * 8192]], str(report)
+
+
+def test_constants_of_an_open_size_stay_open(backend):
+    """As of T5's positions: a tensor of one number in the shape of another, which is spelled as one of the shape's numbers."""
+
+    def function(x):
+        place = torch.arange(x.shape[0])
+        far = (place[None] - place[:, None]).abs()
+        return torch.min(far, torch.full_like(far, 3)).float() @ x * 2 + 1
+
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True)
+    with torch.no_grad():
+        for rows in (5, 9, 30, 2):
+            x = draw(rows, 8)
+            close(compiled(x), function(x))
+    (report,) = backend.reports
+    assert report.parts and not report.specialised, str(report)
 
 
 @pytest.mark.parametrize("value", [3, 40])

@@ -154,6 +154,14 @@ void add_views(std::vector<SizedCase>& all) {
         const Operands of{b.input("x", {v[0], 24}), b.input("y", {v[0], 40})};
         return concat(of[0], of[1], 1);
       }));
+  tile::SizeList rows{{.name = "B", .high = 6}, {.name = "T", .high = 50, .of = {{1, 0}}}};
+  const auto all_rows = size_of(rows, SymbolicNumber::of(rows, 0) * SymbolicNumber::of(rows, 1));
+  rows[static_cast<std::size_t>(all_rows)].of = {{0, 0}};
+  all.push_back(one("heads of flattened rows, by their tokens", rows, [](Builder& b, V v) {
+    const TensorHandle x = exp(reshape(b.input("x", {v[0] * v[1], 64}), {v[0], v[1], 64}));
+    const TensorHandle heads = permute(reshape(x, {v[0], v[1], 4, 16}), {0, 2, 1, 3});
+    return heads * b.input("angles", {v[1], 16});
+  }));
   all.push_back(one("inner tokens",
                     {{.name = "B", .high = 6, .of = {{0, 0}}}, {.name = "T", .high = 90, .of = {{0, 2}}}},
                     [](Builder& b, V v) {

@@ -37,8 +37,9 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         report.left["the graph"] = why
         report.uncaptured = f"the graph {why}" if options.cudagraphs else ""
         return wrappers.forward(graph_module)
-    symbols.bound(graph_module)
     try:
+        symbols.specialize_attributes(graph_module)
+        symbols.bound(graph_module)
         compilation = Compilation(graph_module, example_inputs, options, report)
         return compilation.found() or compilation.programs() or compilation.replayed() or compilation.as_traced()
     except BaseException:  # torch traces the function again in another way

@@ -24,28 +24,40 @@ from .rewrites.table import row, rows
 MOST_EMULATED = 2.0  # seconds of a call that the emulator may take where nobody has asked for it
 
 
-def rewritten(module, captured=False, opened=False) -> tuple:
+def rewritten(module, captured=False) -> tuple:
     """Applies the rewrites of the table to a traced graph, in place. `captured`: calls are to be replayed from CUDA
-    graphs. `opened`: the graph has numbers for open sizes, which no rewrite may put into
-    constants. Returns (names of the nodes of constants, the cost that is saved)."""
+    graphs. Returns (names of the nodes of constants, the cost that is saved)."""
+    return _with_results(_spelled(module, captured))
+
+
+def _spelled(module, captured, opened=False) -> Work:
+    """Applies the rewrites up to the level *expansion*, this excluded where the graph is `opened`: it has numbers for open sizes, which
+    no rewrite may put into constants."""
     graph = module.graph
     schema.bind(graph)
     declared.correct(graph)
     work = Work(module, captured)
     apply(rows(Level.layout), work, 1)
-    before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
+    work.before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)
     if not opened:
         apply(rows(Level.expansion), work, 1)
+    return work
+
+
+def _with_results(work) -> tuple:
+    """Applies the rewrites of the level *result*. Returns what `rewritten` does."""
     apply(rows(Level.result), work, 1)
-    return {n.name for n in work.attributes}, work.saved + before - estimates.of_torch(graph.nodes)
+    return {n.name for n in work.attributes}, work.saved + work.before - estimates.of_torch(work.graph.nodes)
 
 
 def opened(module, sizes, captured):
     """Rewrites a traced graph with open sizes: at several values of these, which become one graph again. Returns (its module, names of
     the nodes of constants, the cost that is saved). Raises Unfit if they cannot stay open."""
     twins = [symbols.numbered(module, sizes, point) for point in sizes.points[: symbols.POINTS]]
-    found = [rewritten(twin, captured, opened=True) for twin in twins]
+    works = [_spelled(twin, captured, opened=True) for twin in twins]
+    open_graph.mark_numbers(twins)
+    found = [_with_results(work) for work in works]
     return open_graph.joined(twins, sizes), *found[0]
 
 

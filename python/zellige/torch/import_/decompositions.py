@@ -11,6 +11,7 @@ import functools
 
 import torch
 from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._prims_common import suggest_memory_format
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -61,8 +62,10 @@ def _cat(tensors, dim=0):
     some = [x for x in tensors if x.numel() > 0]
     if len(some) in (0, len(tensors)) or len({x.dtype for x in tensors}) > 1:
         return NotImplemented
-    applied("concatenation without empty tensors")
-    return torch.ops.aten.cat.default(some, dim) if len(some) > 1 else some[0].clone()
+    of = lambda x: suggest_memory_format(x) if x.ndim in (4, 5) else torch.contiguous_format  # noqa: E731
+    form = next((f for f in map(of, sorted(tensors, key=lambda x: x.ndim)) if f == torch.contiguous_format), None) or of(some[0])
+    applied("concatenation without empty tensors")  # the result is channels-last if all tensors are
+    return torch.ops.aten.cat.default(some, dim).contiguous(memory_format=form) if len(some) > 1 else some[0].clone(memory_format=form)
 
 
 def _glu(x, dim=-1):

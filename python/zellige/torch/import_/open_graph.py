@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
-from .symbols import EXTENTS, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, sized, solved, value_of
+from .symbols import EXTENTS, OF_SIZES, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, replaced, sized, solved, value_of
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,15 @@ class Extents:
 
     def expressions(self) -> list:
         return [e for e in (*self.shape, *self.strides) if not isinstance(e, int)]
+
+
+def mark_numbers(twins) -> None:
+    """Marks the nodes whose numbers differ between several modules of the same graph: `fold` leaves these where they are computed."""
+    numbers = lambda n: repr(torch.fx.map_arg((n.args, n.kwargs), lambda m: None))  # noqa: E731
+    for nodes in zip(*(t.graph.nodes for t in twins)):
+        if len(set(map(numbers, nodes))) > 1:
+            for n in nodes:
+                n.meta[OF_SIZES] = True
 
 
 def joined(twins, sizes):
@@ -143,16 +152,40 @@ def open_inputs(graph) -> list:
 
 def generators_of(graph) -> tuple:
     """Returns (the Sizes of a graph, the expressions of which all its extents are polynomials, in order); (None, []) for a graph of
-    numbers. They are symbols, and what is no polynomial of these, such as T // 2."""
-    sizes, found = None, {}
+    numbers. They are symbols, and what is no polynomial of these, such as T // 2; and a product such as B * T, of which the inputs
+    do not say what B and T are."""
+    sizes, expressions = None, {}
     for node in graph.nodes:
         for extents in each_extents(node):
             sizes = extents.sizes
-            for e in extents.expressions():
-                found |= dict.fromkeys(_atoms(e))
-        for x in sized((node.args, node.kwargs)):
-            found |= dict.fromkeys(_atoms(x.expr) if isinstance(x, SizedInt) else ())
-    return sizes, sorted(found, key=lambda e: (not e.is_Symbol, str(e)))
+            expressions |= dict.fromkeys(extents.expressions())
+        expressions |= dict.fromkeys(x.expr for x in sized((node.args, node.kwargs)) if isinstance(x, SizedInt))
+    found = dict.fromkeys(a for e in expressions for a in _atoms(e))
+    given = [e for n in graph.find_nodes(op="placeholder") for extents in each_extents(n) for e in extents.shape if not isinstance(e, int)]
+    return sizes, sorted(_with_products(list(found), list(expressions), given), key=lambda e: (not e.is_Symbol, str(e)))
+
+
+def _with_products(found, expressions, given) -> list:
+    """Returns the generators `found` of expressions, of which some that are not known from the extents `given` of inputs are replaced by a
+    product of them, if this is all that the expressions read."""
+    known = _known_from(given)
+    for product in dict.fromkeys(e.as_coeff_Mul()[1] for e in given):  # of 2 * B * T it is B * T
+        atoms = _atoms(product)
+        if not product.is_Mul or not all(e.is_Symbol for e in product.args) or known.issuperset(atoms):
+            continue
+        one = sympy.Dummy(integer=True, positive=True)
+        without = [replaced(e, {product: one}) for e in expressions]
+        if {a for e in without for a in _atoms(e)}.isdisjoint(atoms):
+            found, expressions = [*(a for a in found if a not in atoms), product], without
+    return found
+
+
+def _known_from(given) -> set:
+    """Returns the atoms that are known from the extents of inputs: those that are the only unknown one of an extent."""
+    known, left = set(), [set(_atoms(e)) for e in given]
+    while any(len(of - known) == 1 for of in left):
+        known |= next(of - known for of in left if len(of - known) == 1)
+    return known
 
 
 def _atoms(e) -> list:
@@ -210,7 +243,7 @@ def insert(module, given=None) -> None:
     def node_of(expr):
         if expr not in known:
             with graph.inserting_before(max([*known.values(), *inputs[-1:]]).next):
-                known[expr] = _computed(graph, expr.xreplace(dummies), {dummies.get(e, e): n for e, n in known.items()})
+                known[expr] = _computed(graph, replaced(expr, dummies), {dummies.get(e, e): n for e, n in known.items()})
         return known[expr]
 
     for node in list(graph.nodes):

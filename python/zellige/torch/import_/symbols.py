@@ -21,10 +21,13 @@ from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 from .fit import Fit
 
 NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
-EXTENTS = "zellige: what a tensor's sizes are of the graph's"  # key in a node's meta
+# keys in a node's meta
+EXTENTS = "zellige: what a tensor's sizes are of the graph's"
+OF_SIZES = "zellige: its numbers are others at other sizes"
 # The greatest value of a symbol without one: of that with the greatest value at compile time, and of the others, so that tensors
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
+_FEW = 8  # up to which numbers such as those of a batch are next to a length by chance
 POINTS = 3  # twins that are rewritten; a part is traced at one value more, which checks what these gave
 _COMPUTED = ("FloorDiv", "CleanDiv", "PythonMod", "Mod", "Max", "Min", "ToFloat", "FloatPow", "FloatTrueDiv", "IntTrueDiv", "TruncToInt")
 _TRIES, _SMALL, _FACTORS = 256, (5, 7, 11, 12), (5, 6, 11, 13, 14)  # how values that guards allow are looked for
@@ -67,7 +70,7 @@ def value_of(expr, values):
     """Returns the value of an expression, an integer or sympy's, for values of its symbols."""
     if isinstance(expr, (int, float)):
         return expr
-    found = sympy.sympify(expr.xreplace(values))
+    found = sympy.sympify(replaced(expr, values))
     return int(found) if found.is_integer else float(found)
 
 
@@ -80,6 +83,12 @@ def solved(expr):
     factor, rest = expanded.coeff(symbol, 1), expanded.coeff(symbol, 0)
     linear = factor.is_Integer and rest.is_Integer and factor != 0 and sympy.expand(factor * symbol + rest - expanded) == 0
     return (symbol, int(factor), int(rest)) if linear else None
+
+
+def replaced(expr, values):
+    """Returns an expression with values in place of symbols and of other expressions, such as products of symbols."""
+    products = [(e, x) for e, x in values.items() if e.is_Mul]
+    return (expr.subs(products) if products else expr).xreplace({e: sympy.sympify(x) for e, x in values.items()})
 
 
 def _symbolic(value) -> list:
@@ -127,6 +136,17 @@ def specialize(values) -> None:
             number(symbol)
 
 
+def specialize_attributes(graph_module) -> None:
+    """Adds a guard on each fraction that is an attribute, such as the epsilon of a norm. Under dynamic=True dynamo passes them as tensors
+    of the host, which parts on a GPU do not read; with the guards it traces once more, with numbers. A fraction that is an argument may
+    differ from call to call, and has no guard."""
+    for n in graph_module.graph.nodes:
+        if isinstance(n.meta.get("example_value"), torch.SymFloat) and n.target == "item" and n.args[0].op == "placeholder":
+            source = getattr(n.args[0], "_dynamo_source", None)
+            if isinstance(source, torch._dynamo.source.AttrSource):
+                float(n.meta["example_value"])
+
+
 # ---- The sizes that stay open ----
 
 
@@ -142,14 +162,23 @@ def _integers(values) -> dict:
 
 
 def bound(graph_module) -> None:
-    """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors."""
+    """Gives each symbol of the inputs that has no greatest value one, by a guard of torch's: another graph is for longer tensors. A size
+    near the longest may be as long, if no tensor has both: keys of a cache, whose mask has one more."""
     symbols = _integers(_inputs(graph_module))
-    longest = max((hint for _, hint in symbols.values()), default=0)
+    hints = {s: hint for s, (_, hint) in symbols.items()}
+    tensors, long = [_integers([v]).keys() for v in _inputs(graph_module)], set()
+    for s in sorted(hints, key=hints.get, reverse=True):
+        if _is_as_long(hints[s], max(hints.values()), len(hints)) and not any(s in of and long & of for of in tensors):
+            long.add(s)
     for symbol, (env, hint) in symbols.items():
         if env.var_to_range[symbol].upper >= int_oo - 1 or env.var_to_range[symbol].upper > 1 << 31:
-            limit = max(LONGEST if hint == longest else LONG, 1 << math.ceil(math.log2(4 * max(hint, 1))))
-            longest = longest if hint != longest else 0  # one size is the longest
-            bool(env.create_symintnode(symbol, hint=hint) <= limit)
+            range_end = LONGEST if symbol in long else LONG // 4 if len(long) > 1 else LONG
+            bool(env.create_symintnode(symbol, hint=hint) <= max(range_end, 1 << math.ceil(math.log2(4 * max(hint, 1)))))
+
+
+def _is_as_long(hint, longest, count) -> bool:
+    """Returns true if a size may become as long as the longest of `count` sizes, of which these are the values at compile time."""
+    return hint == longest or longest - hint == 1 and hint > _FEW or count == 2 and 2 * hint >= longest
 
 
 def _ends(of: ValueRanges) -> tuple:

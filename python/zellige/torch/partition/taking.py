@@ -164,11 +164,15 @@ class Taking:
 
     def _divided(self, p) -> list:
         """Inlines a part that was refused, and returns smaller parts of its operators: those before and those after the operator
-        that the error names, else two halves. So what one operator needs is refused for that operator alone."""
+        that the error names, else two halves. So what one operator needs is refused for that operator alone. If tracing has named it,
+        which takes little time, the others may stay one part."""
         inside = [n for n in (p.like or p).module.graph.nodes if n.op == "call_function"]
         nodes, node = direct.inline(self.module, p.node), getattr(p.why, "node", None)
         if node not in inside and len(convex.kernels(nodes)) < 2:
             return []
+        if node in inside and (p.like or p).part is None:
+            left = {*nodes} - {nodes[inside.index(node)]}
+            return [part for part in convex.parts(self.module.graph, left.__contains__) if convex.kernels(part)]
         at, after = (inside.index(node), inside.index(node) + 1) if node in inside else (len(nodes) // 2,) * 2
         first, second = nodes[:at], nodes[after:]
         results = [n for n in second if n.target is operator.getitem and n.args[0] not in second]  # of an operator with several

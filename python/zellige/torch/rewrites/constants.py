@@ -9,7 +9,7 @@ computed once, at compile time.
 import torch
 
 from ..import_.kinds import COPY
-from ..import_.symbols import sized
+from ..import_.symbols import OF_SIZES, sized
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -47,7 +47,7 @@ class Constants:
             return False
         if torch.Tag.nondeterministic_seeded in n.target.tags or not all(map(self._is_constant, n.all_input_nodes)):
             return False
-        if not self.of_sizes and sized((n.args, n.kwargs)):
+        if not self.of_sizes and (n.meta.get(OF_SIZES) or sized((n.args, n.kwargs))):
             return False
         arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
         self._first[n] = self._by_call.setdefault((n.target, str(arguments)), n)

@@ -53,6 +53,7 @@ class Work:
         """`captured`: calls will be replayed from CUDA graphs, so that only the GPU's time counts."""
         self.module, self.graph, self.captured = module, module.graph, captured
         self.saved = Cost()  # what measurements have saved
+        self.before = Cost()  # of the graph, before its operators are spelled in other ways
         self.applied = collections.Counter()
         self.strides = ()  # of the graph's results, before rewrites change them
         self.attributes = []  # nodes of the constants that were computed
