@@ -108,10 +108,10 @@ def words():
 MODELS = {
     "vit": (Vit, images, False, 1, 1, 0),
     "vit autocast": (Vit, images, True, 1, 2, 0),
-    "gpt": (Gpt, words, False, 2, 1, 0),  # left: words, in one dimension, select 32-bit numbers
-    "gpt autocast": (Gpt, words, True, 2, 1, 0),
-    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 4, 1, 2),  # left: row indices, bool
-    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 4, 1, 2),
+    "gpt": (Gpt, words, False, 1, 1, 0),  # left: torch checks the words
+    "gpt autocast": (Gpt, words, True, 1, 1, 0),
+    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 2, 2, 2),  # left: torch checks the rows' numbers
+    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 2, 2, 2),
     "hf": (Hf, hf(), False, 0, 1, 0),
     "hf bf16": (lambda: Hf().bfloat16(), hf(dtype=torch.bfloat16), False, 0, 1, 0),
     "hf autocast": (Hf, hf(), True, 0, 1, 0),
@@ -133,13 +133,15 @@ MODELS = {
     "a tensor's row": (lambda: Cached("a tensor's row"), rows(kept, kept, torch.tensor([7]), tokens=1), False, 1, 1, 2),
     "a slice": (lambda: Cached("a slice"), rows(kept, kept, torch.tensor([7]), tokens=3), False, 0, 1, 2),
     "cat": (lambda: Cached("cat"), rows(kept, kept, torch.tensor([7]), tokens=1), False, 0, 1, 0),
-    "rows of sequences": (lambda: Cached("rows of sequences"), rows(kept, kept, torch.tensor([[3], [7]]), tokens=1), False, 5, 2, 0),
-    "tied": (Tied, words, False, 2, 1, 0),
+    "rows of sequences": (lambda: Cached("rows of sequences"), rows(kept, kept, torch.tensor([[3], [7]]), tokens=1), False, 4, 2, 0),  # left: a row of each sequence, its copies
+    "tied": (Tied, words, False, 1, 1, 0),
     "t5": (Biased, rows(), False, 0, 1, 0),
-    "padded": (Padded, rows(torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [5]])), False, 6, 1, 0),
+    "padded": (Padded, rows(torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [5]])), False, 0, 1, 0),
     "nanogpt": (NanoGpt, rows(), False, 0, 1, 0),
     "modulated": (Modulated, rows(lambda: torch.randn(2, WIDTH), lambda: torch.randn(2, WIDTH)), False, 0, 1, 0),
 }
+# on a GPU a remainder by itself is torch's, whose kernel costs no more
+ON_GPU = {"decoder": (3, 1), "decoder at its end": (3, 1)}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -166,6 +168,7 @@ def test_a_model_is_taken(name):
         assert (mine - theirs).abs().max() <= bound if mine.is_floating_point() else torch.equal(mine, theirs)
     assert all(not torch.equal(b, before[k]) for k, b in model.named_buffers() if isinstance(model, Decoder))
     (report,) = torch_backend.reports
+    left, parts = ON_GPU.get(name, (left, parts)) if DEVICE == "cuda" else (left, parts)
     assert (report.operators - report.taken, len(report.parts)) == (left, parts), str(report)
     assert len([o for p in report.parts for o in p.outputs if o.memory is not None]) == written  # where they lie
 

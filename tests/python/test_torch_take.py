@@ -186,6 +186,20 @@ def test_an_alternative_is_compiled_only_if_its_estimated_time_may_pay(monkeypat
     assert any("inner" in p.name for p in r.parts) == compiled
 
 
+@pytest.mark.parametrize("measured, others", [(300.0, 20.0), (900.0, 5.0), (1e4, 5.0)])
+def test_a_mix_costs_at_least_its_programs_and_what_torch_runs(measured, others):
+    """Torch's kernels take 320 us for the part, and for the operators of the programs 300; as measured, also more than for all of it."""
+    from zellige.torch.partition import mixtures
+
+    Cost, inner = estimates.Cost, taking.Taking(None, set(), Report(), None, torch.device("cpu"), True)
+    inner._spend(Cost(measured / 2, 40.0), Cost(8.0, 10.0))
+    inner._spend(Cost(measured / 2, 40.0), Cost(9.0, 10.0))
+    assert mixtures.mixed_cost(Cost(320.0, 100.0), inner, Cost(5.0, 15.0)) == Cost(17.0 + others, 40.0)
+    assert mixtures.mixed_cost(Cost(320.0, 90.0), inner, Cost(5.0, 15.0)) == Cost(17.0 + others, 35.0)
+    inner.captured = True
+    assert mixtures.mixed_cost(Cost(320.0), inner, Cost(5.0, 15.0)).gpu == 17.0 + others
+
+
 def cost(function, *arguments):
     from torch._subclasses import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx

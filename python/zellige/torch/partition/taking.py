@@ -79,7 +79,7 @@ class Taking:
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
         self.done = 0  # number of operators in planned parts
-        self.saved = saved
+        self.saved, self.spent = saved, estimates.Cost()  # by the parts that were taken, and for them
         # cost of the graph with the parts that were taken; settled: it includes all parts of this Taking as programs
         self.graph, self.settled = estimates.Cost(), False
         self.prefix, self.cuts = "fused_", 0
@@ -291,6 +291,7 @@ class Taking:
     def _spend(self, before, after) -> None:
         """Counts that the graph costs `after` in place of `before`."""
         self.saved += before - after
+        self.spent += after
         if not self.settled:
             self.graph += after - before
 
