@@ -31,7 +31,7 @@ def rewritten(module, captured=False, opened=False) -> tuple:
     graph = module.graph
     schema.bind(graph)
     declared.correct(graph)
-    work = Work(module, captured)
+    work = Work(module, captured, opened)
     apply(rows(Level.layout), work, 1)
     before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)

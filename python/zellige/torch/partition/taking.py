@@ -21,6 +21,8 @@ from ..import_.kinds import properties
 from ..import_.schema import Left
 from ..import_.views import VIEWS
 from ..measure import attention_kernels, clock, estimates
+from ..rewrites.expanded import restored
+from ..rewrites.positions import as_inputs
 from . import convex, mixtures
 
 UPDATE = convex.UPDATE
@@ -336,8 +338,9 @@ def _times(part, module, values, sizes, launches) -> tuple:
     """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). `module`: its operators,
     and `values`: its arguments, at `sizes`."""
     torchs, own = launches
+    module, given = as_inputs(restored(module), values)
     call = part.call if not sizes else lambda *given: part.call(*given, *sizes)
-    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), values, torchs), clock.gpu_time(call, values, own)
+    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), given, torchs), clock.gpu_time(call, values, own)
 
 
 def _operators(module) -> int:
