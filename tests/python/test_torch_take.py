@@ -219,6 +219,16 @@ def test_an_operator_that_was_replaced_is_put_back_where_its_part_is_left(monkey
     assert costs[0].host < 4 * estimates.SIMPLE.host  # of two kernels
 
 
+def test_an_operator_whose_part_is_taken_is_not_put_back(monkeypatch):
+    """The call of the part has the meta of the operator's result."""
+    from zellige.torch.execute import direct
+
+    modules, straighten = [], direct.straighten
+    monkeypatch.setattr(direct, "straighten", lambda module: (modules.append(module), straighten(module)))
+    r = report(lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1), torch.randn(1, 2, 8, 8), take="all")
+    assert len(r.parts) == 1 and not any("pool" in str(n.target) for n in modules[-1].graph.nodes)
+
+
 def cost(function, *arguments):
     from torch._subclasses import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx

@@ -79,7 +79,7 @@ def restore(graph) -> int:
     """Puts operators back whose replacements are all in this graph. Returns how many."""
     results = {}
     for n in graph.nodes:
-        if n.op == "call_function" and _RESULT in n.meta and estimates.ORIGINAL in n.meta:
+        if _RESULT in n.meta and _is_operator(n):
             results.setdefault(n.meta[estimates.ORIGINAL], []).append(n)
     return sum(_put_back(graph, original, nodes) for original, nodes in results.items())
 
@@ -113,12 +113,17 @@ def _inside(original, results):
         n = waiting.pop()
         if n in found or n.name in original.operands:
             continue
-        if n.op == "call_function" and n.meta.get(estimates.ORIGINAL) is original:
+        if n.meta.get(estimates.ORIGINAL) is original and _is_operator(n):
             found.add(n)
             waiting += n.all_input_nodes
         elif n.op != "get_attr" and (n.op != "placeholder" or n.name in original.inside):  # other placeholders are constants
             return None
     return found
+
+
+def _is_operator(n) -> bool:
+    """Returns true for an operator that replaces another. The call of a part has the meta of what the part returns."""
+    return estimates.ORIGINAL in n.meta and (isinstance(n.target, torch._ops.OpOverload) or n.target is operator.getitem)
 
 
 def _same(x, y) -> bool:
