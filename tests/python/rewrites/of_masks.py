@@ -136,7 +136,7 @@ def attention_by_a_mask(draw, kept_of=None):
         pad = padding(draw, q.shape[0], columns)
         mask = lambda p: torch.where(made() & p[:, None, None], 0.0, -math.inf).to(q.dtype) if numbers else p[:, None, None, :] & made()  # noqa: E731
         return lambda q, k, v, p: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(p)), (q, k, v, pad)
-    if draw.chance(0.3):  # beside a bias, as of T5
+    if draw.chance(0.3):  # with a bias, as of T5
         hidden = lambda: torch.where(made(), 0.0, -math.inf).to(q.dtype)  # noqa: E731
         bias = draw.tensor(*draw.choice([(q.shape[1], rows, columns), (1, rows, columns), (q.shape[1], 1, columns)]), dtype=q.dtype, special=False)
         added = draw.choice([lambda b: b[None] + hidden(), lambda b: (hidden()[(0,) * (hidden().ndim - 2)] + b)[None]])

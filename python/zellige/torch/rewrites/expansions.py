@@ -30,7 +30,7 @@ EXTREMES = {aten.argmax.default: aten.amax, aten.argmin.default: aten.amin, aten
 SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten.scatter_reduce.two)
 SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
 BLOCK = 64  # elements of a running sum that are summed under a triangle
-MOST, _LONGEST = 1 << 24, 65536
+MAX_ELEMENTS, _LONGEST = 1 << 24, 65536
 _DTYPES = {dtypes.torch_dtype(name) for name in dtypes.NAMES if name not in dtypes.PACKED}
 
 
@@ -46,7 +46,7 @@ def taken(x, numbers):
 def movement(work, node) -> bool:
     """Replaces an operator that moves elements by their places."""
     x, made = value_of(node.args[0]), value_of(node)
-    if not is_program(x, made) or x.numel() >= MOST or made.numel() >= MOST or node.target is aten.slice.Tensor and _is_part(node):
+    if not is_program(x, made) or x.numel() >= MAX_ELEMENTS or made.numel() >= MAX_ELEMENTS or node.target is aten.slice.Tensor and _is_part(node):
         return False
     if node.target is aten.as_strided.default and not (x.is_contiguous() and x.storage_offset() == 0):
         return False
@@ -80,7 +80,7 @@ def extreme(work, node) -> bool:
     dim, keepdim = (*node.args[1:], *(None, False)[len(node.args) - 1 :])
     if not is_program(x) or x.ndim == 0 or both and not all(u.target is operator.getitem for u in node.users):
         return False
-    if (x.numel() if dim is None else x.shape[dim]) >= MOST:
+    if (x.numel() if dim is None else x.shape[dim]) >= MAX_ELEMENTS:
         return False
     reduce = EXTREMES[node.target]
 
@@ -104,7 +104,7 @@ def extreme(work, node) -> bool:
 def running_sum(work, node) -> bool:
     """Replaces a running sum."""
     x, made, dim = value_of(node.args[0]), value_of(node), node.args[1]
-    if not is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= MOST:
+    if not is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= MAX_ELEMENTS:
         return False
     to = torch.float32 if made.is_floating_point() else made.dtype
 
@@ -133,7 +133,7 @@ def selection(work, node) -> bool:
     if all(n in work.constants for n in node.all_input_nodes):
         return False
     if all(n in work.constants for n in node.all_input_nodes if n is not node.args[0]) and node.args[0] not in node.all_input_nodes[1:]:
-        return is_program(x, made) and x.numel() < MOST and made.numel() < MOST and _moved(work, node)
+        return is_program(x, made) and x.numel() < MAX_ELEMENTS and made.numel() < MAX_ELEMENTS and _moved(work, node)
     found = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if listed else [(node.args[1], node.args[2])]
     if len(found) != 1 or not is_program(x, made) or x.ndim == 0:
         return False
@@ -173,7 +173,7 @@ def replacement(work, node) -> bool:
         return False
     same = all(n == m for d, (n, m) in enumerate(zip(value.shape, numbers.shape)) if d != dim)
     reduce = node.args[4] if node.target is aten.scatter_reduce.two else "sum" if node.target is aten.scatter_add.default else ""
-    if not same or value.numel() * numbers.shape[dim] >= MOST or reduce not in ("", "sum", "amax", "amin") or "include_self" in node.kwargs:
+    if not same or value.numel() * numbers.shape[dim] >= MAX_ELEMENTS or reduce not in ("", "sum", "amax", "amin") or "include_self" in node.kwargs:
         return False
     given = isinstance(source, torch.fx.Node)
     if given and (value_of(source).shape != numbers.shape or value_of(source).dtype != value.dtype):

@@ -1,7 +1,7 @@
 """Bounds of the integers of a torch graph, which follow from the operators that make them. Positions that are in range for all inputs
 need no check, and lose no bits as int32.
 
-    limits(work, node)             (least, greatest), which the integers of the node are between; None if nothing is known
+    limits(work, node)             (minimum, maximum), which the integers of the node are between; None if nothing is known
     in_range(work, node, count)    true if they are known to be from 0 to count - 1, whatever the graph's open sizes are
 """
 

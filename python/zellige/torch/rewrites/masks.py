@@ -181,7 +181,7 @@ def _hidden(work, before, mask, shape, bound=0.0):
     while total.target is aten.unsqueeze.default and total.args[1] == 0:  # the dimensions that follow broadcast as before
         total = total.args[0]
     if total.target is aten.add.Tensor and not total.kwargs and total.args[2:] in ((), (1,)):
-        return _beside_a_bias(work, before, total.args[:2], shape, bound, dtype)
+        return _with_a_bias(work, before, total.args[:2], shape, bound, dtype)
     if target.target is not aten.where.self or mask in work.constants or not target.meta["val"].is_floating_point():
         return None
     for kept, hidden, holds in (target.args[1:] + (True,), (*target.args[:0:-1], False)):
@@ -197,7 +197,7 @@ def _hidden(work, before, mask, shape, bound=0.0):
     return None
 
 
-def _beside_a_bias(work, before, operands, shape, bound, dtype):
+def _with_a_bias(work, before, operands, shape, bound, dtype):
     """Divides a sum of a bias, such as ALiBi's or T5's, and of a mask that hides by position alone, as _hidden does."""
     for bias, mask in (operands, operands[::-1]):
         if not all(isinstance(x, torch.fx.Node) and x.meta["val"].is_floating_point() for x in (bias, mask)) or mask not in work.constants:

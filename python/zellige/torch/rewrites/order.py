@@ -10,7 +10,7 @@ import torch
 
 from ..import_.kinds import SORTS, value_of
 from .expanded import expanded
-from .expansions import MOST, is_program, running, taken
+from .expansions import MAX_ELEMENTS, is_program, running, taken
 
 aten = torch.ops.aten
 
@@ -33,7 +33,7 @@ def sort(work, node) -> bool:
         return False
     dim, descending, count = _options(node)
     n = x.shape[dim]
-    if n > LONGEST or x.numel() * n >= MOST or count == 0:
+    if n > LONGEST or x.numel() * n >= MAX_ELEMENTS or count == 0:
         return False
 
     def ordered(x):
@@ -58,7 +58,7 @@ def sort(work, node) -> bool:
 def filled(work, node) -> bool:
     """Replaces masked_scatter from a tensor that has an element for each of the mask."""
     x, mask, source = map(value_of, node.args)
-    if not is_program(x, mask, source) or source.dtype != x.dtype or source.numel() < x.numel() or x.numel() >= MOST or x.numel() > 65536:
+    if not is_program(x, mask, source) or source.dtype != x.dtype or source.numel() < x.numel() or x.numel() >= MAX_ELEMENTS or x.numel() > 65536:
         return False
 
     def scattered(x, mask, source):
@@ -73,7 +73,7 @@ def distances(work, node) -> bool:
     """Replaces the distances of all pairs of rows."""
     x, p = value_of(node.args[0]), node.args[1] if len(node.args) > 1 else 2.0
     n = x.shape[0]
-    if not is_program(x) or p not in (1.0, 2.0, float("inf")) or n < 2 or n * n * x.shape[1] >= MOST:
+    if not is_program(x) or p not in (1.0, 2.0, float("inf")) or n < 2 or n * n * x.shape[1] >= MAX_ELEMENTS:
         return False
 
     def paired(x):

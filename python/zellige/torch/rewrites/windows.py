@@ -14,7 +14,7 @@ import torch
 
 from ..import_.kinds import value_of
 from .expanded import expanded
-from .expansions import MOST, is_program, taken
+from .expansions import MAX_ELEMENTS, is_program, taken
 
 aten = torch.ops.aten
 
@@ -46,7 +46,7 @@ def _views(x, out, kernel, stride, padding, dilation, fill) -> list:
 
 
 def _parts(x, out, kernel):
-    """Returns (x with windows that lie side by side as dimensions of their own, these dimensions)."""
+    """Returns (x with windows that are adjacent as dimensions of their own, these dimensions)."""
     n, lead = len(out), x.ndim - len(out)
     for dim, o, k in zip(range(lead, x.ndim), out, kernel):
         x = x.narrow(dim, 0, o * k)
@@ -73,7 +73,7 @@ def _counts(x, out, kernel, stride, padding, with_padding):
 def _may(node, n) -> bool:
     x, made = value_of(node.args[0]), node.meta["val"]
     made = made[0] if isinstance(made, (tuple, list)) else made
-    return is_program(x, made) and x.ndim > n and x.is_floating_point() and max(x.numel(), made.numel()) < MOST
+    return is_program(x, made) and x.ndim > n and x.is_floating_point() and max(x.numel(), made.numel()) < MAX_ELEMENTS
 
 
 def average(work, node) -> bool:
@@ -82,14 +82,14 @@ def average(work, node) -> bool:
     x, kernel, stride, padding, _, with_padding, divisor = (*node.args, *([], 0, False, True, None)[len(node.args) - 2 :], None)[:7]
     kernel, padding = _each(kernel, n), _each(padding, n)
     stride, out = _each(stride, n, kernel), value_of(node).shape[-n:]
-    beside = kernel == stride and not any(padding) and all(o * k <= m for o, k, m in zip(out, kernel, value_of(x).shape[-n:]))
-    if not _may(node, n) or not beside and math.prod(kernel) > _PLACES or node.kwargs:
+    adjacent = kernel == stride and not any(padding) and all(o * k <= m for o, k, m in zip(out, kernel, value_of(x).shape[-n:]))
+    if not _may(node, n) or not adjacent and math.prod(kernel) > _PLACES or node.kwargs:
         return False
 
     def pooled(x):
         wide = x.to(torch.float32)
         count = divisor or _counts(x, out, kernel, stride, padding, with_padding)
-        if beside:
+        if adjacent:
             parts, dims = _parts(wide, out, kernel)
             made = parts.sum(dims)
         else:
@@ -105,13 +105,13 @@ def maximum(work, node) -> bool:
     x, kernel, stride, padding, dilation, _ = (*node.args, *([], 0, 1, False)[len(node.args) - 2 :])
     kernel, padding, dilation = _each(kernel, n), _each(padding, n), _each(dilation, n)
     stride, out = _each(stride, n, kernel), node.meta["val"][0].shape[-n:]
-    beside = kernel == stride and not any(padding) and set(dilation) == {1} and all(o * k <= m for o, k, m in zip(out, kernel, value_of(x).shape[-n:]))
+    adjacent = kernel == stride and not any(padding) and set(dilation) == {1} and all(o * k <= m for o, k, m in zip(out, kernel, value_of(x).shape[-n:]))
     placed = any(u.args[1] for u in node.users)
-    if not _may(node, n) or (placed or not beside) and math.prod(kernel) > _PLACES or node.kwargs:
+    if not _may(node, n) or (placed or not adjacent) and math.prod(kernel) > _PLACES or node.kwargs:
         return False
 
     def pooled(x):
-        if beside and not placed:
+        if adjacent and not placed:
             return [aten.amax(*_parts(x, out, kernel))]
         values = _views(x, out, kernel, stride, padding, dilation, float("-inf"))
         if not placed:
@@ -155,7 +155,7 @@ def adaptive(work, node) -> bool:
     n, x = ADAPTIVE[node.target], value_of(node.args[0])
     out, sizes = value_of(node).shape[-n:], x.shape[-n:]
     longest = math.prod(-(-s // o) + 1 for s, o in zip(sizes, out))
-    if not _may(node, n) or value_of(node).numel() * longest >= MOST:
+    if not _may(node, n) or value_of(node).numel() * longest >= MAX_ELEMENTS:
         return False
 
     def pooled(x):
@@ -174,7 +174,7 @@ def overlapped(work, node) -> bool:
     """Replaces col2im."""
     x, (_, size, kernel, dilation, padding, stride) = value_of(node.args[0]), node.args
     made = value_of(node)
-    if not is_program(x, made) or not x.is_floating_point() or made.numel() * math.prod(kernel) >= MOST:
+    if not is_program(x, made) or not x.is_floating_point() or made.numel() * math.prod(kernel) >= MAX_ELEMENTS:
         return False
     blocks = [(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, k, d, p, t in zip(size, kernel, dilation, padding, stride)]
     area, count = math.prod(blocks), math.prod(kernel) * math.prod(blocks)
