@@ -178,22 +178,15 @@ CALLS = {
     aten.where.self: (B, X, Y),
 }  # fmt: skip
 
-_POOLS, _DATA, _RANDOM = "PyTorch's pools read each element once per window; programs have no windows that overlap", "its size depends on data", "it draws random numbers"
-_SORTED = "programs have no sort; what reads its results is taken"
+_DATA, _RANDOM = "its size depends on data", "it draws random numbers"
 REASONS = {
-    **dict.fromkeys((aten._adaptive_avg_pool3d.default, aten.avg_pool1d.default, aten.avg_pool2d.default, aten.avg_pool3d.default, aten.max_pool2d_with_indices.default,
-                     aten.max_pool3d_with_indices.default), _POOLS),
     **dict.fromkeys((aten.rand.default, aten.randn.default, aten.randperm.default, aten.native_dropout.default), _RANDOM),
     **dict.fromkeys((aten._fft_c2r.default, aten._fft_r2c.default), "programs have no complex numbers and no Fourier transform"),
-    **dict.fromkeys((aten.sort.default, aten.topk.default), _SORTED),
-    **dict.fromkeys((aten.bitwise_or.Scalar, aten.bitwise_xor.Scalar), "programs have no operator on the bits of numbers; bools, low bits and shifts are taken"),
     **dict.fromkeys((aten.fmod.Tensor, aten.remainder.Tensor), "the remainder of floating-point numbers needs the exact quotient, and PyTorch raises an error where an integer divisor is 0; "
                     "integers by a constant are taken"),
-    **dict.fromkeys((aten.masked_scatter.default, aten.nonzero.default), _DATA),
+    aten.nonzero.default: _DATA,
     aten._embedding_bag.default: "its bags end where an operand says; `embedding` and `sum` are taken",
     aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
-    aten._pdist_forward.default: "its pairs are a triangle; `_cdist_forward` is taken",
-    aten.col2im.default: "it adds overlapping windows",
     aten.convolution.default: "PyTorch calls cuDNN; programs compute its bias and what follows",
     aten.grid_sampler_2d.default: "its indices are computed per element, in both dimensions, from numbers that may be out of the image",
 }  # fmt: skip

@@ -108,10 +108,10 @@ def words():
 MODELS = {
     "vit": (Vit, images, False, 1, 1, 0),
     "vit autocast": (Vit, images, True, 1, 2, 0),
-    "gpt": (Gpt, words, False, 2, 1, 0),  # left: words, in one dimension, select 32-bit numbers
-    "gpt autocast": (Gpt, words, True, 2, 1, 0),
-    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 4, 1, 2),  # left: row indices, bool
-    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 4, 1, 2),
+    "gpt": (Gpt, words, False, 1, 1, 0),  # left: torch checks the words
+    "gpt autocast": (Gpt, words, True, 1, 1, 0),
+    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 1, 1, 2),  # left: torch checks the rows' numbers
+    "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 1, 1, 2),
     "hf": (Hf, hf(), False, 0, 1, 0),
     "hf bf16": (lambda: Hf().bfloat16(), hf(dtype=torch.bfloat16), False, 0, 1, 0),
     "hf autocast": (Hf, hf(), True, 0, 1, 0),
@@ -126,17 +126,17 @@ MODELS = {
     "gpt-neox": (GptNeoX, rows(half_angles, half_angles), False, 0, 1, 0),
     "meta": (Meta, rows(lambda: torch.polar(torch.ones(TOKENS, SIZE // 2), half_angles()), half_angles), False, 1, 1, 0),
     "cross": (Cross, rows(lambda: torch.randn(2, 12, WIDTH)), False, 0, 1, 0),
-    "experts": (Experts, rows(), False, 4, 2, 0),
-    "experts gathered": (lambda: Experts(gathered=True), rows(), False, 5, 2, 0),
+    "experts": (Experts, rows(), False, 0, 1, 0),
+    "experts gathered": (lambda: Experts(gathered=True), rows(), False, 0, 1, 0),
     "index_copy_": (lambda: Cached("index_copy_"), rows(kept, kept, torch.tensor([7]), tokens=1), False, 2, 1, 2),
     "index_copy_ of several": (lambda: Cached("index_copy_"), rows(kept, kept, torch.tensor([7, 8, 9]), tokens=3), False, 4, 2, 0),
     "a tensor's row": (lambda: Cached("a tensor's row"), rows(kept, kept, torch.tensor([7]), tokens=1), False, 1, 1, 2),
     "a slice": (lambda: Cached("a slice"), rows(kept, kept, torch.tensor([7]), tokens=3), False, 0, 1, 2),
     "cat": (lambda: Cached("cat"), rows(kept, kept, torch.tensor([7]), tokens=1), False, 0, 1, 0),
-    "rows of sequences": (lambda: Cached("rows of sequences"), rows(kept, kept, torch.tensor([[3], [7]]), tokens=1), False, 5, 2, 0),
-    "tied": (Tied, words, False, 2, 1, 0),
+    "rows of sequences": (lambda: Cached("rows of sequences"), rows(kept, kept, torch.tensor([[3], [7]]), tokens=1), False, 4, 2, 0),  # left: a row of each sequence, its copies
+    "tied": (Tied, words, False, 1, 1, 0),
     "t5": (Biased, rows(), False, 0, 1, 0),
-    "padded": (Padded, rows(torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [5]])), False, 6, 1, 0),
+    "padded": (Padded, rows(torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [5]])), False, 0, 1, 0),
     "nanogpt": (NanoGpt, rows(), False, 0, 1, 0),
     "modulated": (Modulated, rows(lambda: torch.randn(2, WIDTH), lambda: torch.randn(2, WIDTH)), False, 0, 1, 0),
 }

@@ -10,6 +10,7 @@ import zellige  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import integer_functions  # noqa: E402
+from rewrites import law  # noqa: E402
 from zellige import torch_backend  # noqa: E402
 
 COUNT = 300 if "ZELLIGE_ALL" in os.environ else 12
@@ -37,6 +38,21 @@ def test_integers_equal_eagers(index):
 @pytest.mark.parametrize("index", range(COUNT))
 def test_integers_of_sizes_0_and_1_equal_eagers(index):
     check(*integer_functions.draw(SEED + 50000 + index, (0, 1, 1, 2)))
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.int16])
+def test_bits_of_a_number(dtype):
+    """Runs of ones at either end and between, and negative numbers, whose ones do not end."""
+    numbers = [0, 1, 6, 15, 85, 112] + ([] if dtype == torch.uint8 else [-1, -2, -6, -128, 0b101100])
+
+    def function(x):
+        return [of(x, n) for n in numbers for of in (torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor)]
+
+    low, high = (0, 256) if dtype == torch.uint8 else (-32768, 32768)
+    x = torch.randint(low, high, (3, 40), generator=torch.Generator().manual_seed(3)).to(dtype)
+    x = x * (1 << 30) + 12345 if dtype == torch.int64 else x  # the reference has 53 bits
+    run = law.compiled(function, [x])
+    assert run.parts == 1 and all(torch.equal(f, e) and f.dtype == dtype for f, e in zip(run.results, function(x)))
 
 
 def test_most_operators_are_taken():

@@ -199,6 +199,18 @@ def test_a_slice_of_what_the_part_reads_is_kept():
     assert "slice" in targets(part)
 
 
+def test_a_split_of_what_the_part_reads_is_made_where_its_results_are_read():
+    """A part returns tensors: of an operator with several results it would return a list."""
+
+    def function(x):
+        return torch.relu(x) + 1, torch.ops.aten.split_with_sizes(x, [8], -1)[0]
+
+    graph = traced(function, torch.randn(4, 8))
+    (part,) = convex.parts(graph, lambda n: n.op == "call_function")
+    assert targets(part) == ["add", "relu"]
+    graph.lint()
+
+
 def test_slices_alone_are_made_of_the_whole():
     def function(x):
         y = torch.relu(x) + 1

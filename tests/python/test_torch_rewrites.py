@@ -21,6 +21,7 @@ UNCOUNTED = {
     "execute/direct.py": "replaces calls of submodules by their operators",
     "partition/convex.py": "recreates views where they are read",
     "partition/taking.py": "inlines what is not taken",
+    "rewrites/expanded.py": "replaces nodes for the rows of expansions, and puts them back",
     "rewrites/rule.py": "replaces nodes for the rows",
 }
 CHANGES = {"replace_all_uses_with", "update_arg", "replace_input_with"}  # methods by which a graph is changed

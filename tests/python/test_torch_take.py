@@ -186,6 +186,49 @@ def test_an_alternative_is_compiled_only_if_its_estimated_time_may_pay(monkeypat
     assert any("inner" in p.name for p in r.parts) == compiled
 
 
+@pytest.mark.parametrize("measured, others", [(300.0, 20.0), (900.0, 5.0), (1e4, 5.0)])
+def test_a_mix_costs_at_least_its_programs_and_what_torch_runs(measured, others):
+    """Torch's kernels take 320 us for the part, and for the operators of the programs 300; as measured, also more than for all of it."""
+    from zellige.torch.partition import mixtures
+
+    Cost, inner = estimates.Cost, taking.Taking(None, set(), Report(), None, torch.device("cpu"), True)
+    inner._spend(Cost(measured / 2, 40.0), Cost(8.0, 10.0))
+    inner._spend(Cost(measured / 2, 40.0), Cost(9.0, 10.0))
+    assert mixtures.mixed_cost(Cost(320.0, 100.0), inner, Cost(5.0, 15.0)) == Cost(17.0 + others, 40.0)
+    assert mixtures.mixed_cost(Cost(320.0, 90.0), inner, Cost(5.0, 15.0)) == Cost(17.0 + others, 35.0)
+    inner.captured = True
+    assert mixtures.mixed_cost(Cost(320.0), inner, Cost(5.0, 15.0)).gpu == 17.0 + others
+
+
+def test_an_operator_that_was_replaced_is_put_back_where_its_part_is_left(monkeypatch):
+    """As if programs that sort were slow: torch runs its own kernel, and not the comparisons that replaced it."""
+    from zellige.torch.execute import direct
+
+    modules, straighten, costs = [], direct.straighten, []
+    monkeypatch.setattr(direct, "straighten", lambda module: (modules.append(module), straighten(module)))
+
+    def own(planned):
+        sorts = any(n.target is torch.ops.aten.amax.default for n in planned.module.graph.nodes)
+        costs.extend([planned.torchs()] * sorts)
+        return estimates.Cost(1e6, 1e6) if sorts else estimates.Cost(1.0, 1.0)
+
+    monkeypatch.setattr(taking.Planned, "own", own)
+    r = report(lambda x, g: (torch.special.bessel_j0(norms(x, g)) * 2).topk(3, -1), torch.randn(8, 64), torch.randn(64), take="cheaper")
+    names = [getattr(n.target, "__name__", str(n.target)) for n in modules[-1].graph.nodes if n.op == "call_function"]
+    assert len(r.parts) == 1 and names.count("topk") == 1 and not any("amax" in name or "where" in name for name in names), names
+    assert costs[0].host < 4 * estimates.SIMPLE.host  # of two kernels
+
+
+def test_an_operator_whose_part_is_taken_is_not_put_back(monkeypatch):
+    """The call of the part has the meta of the operator's result."""
+    from zellige.torch.execute import direct
+
+    modules, straighten = [], direct.straighten
+    monkeypatch.setattr(direct, "straighten", lambda module: (modules.append(module), straighten(module)))
+    r = report(lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1), torch.randn(1, 2, 8, 8), take="all")
+    assert len(r.parts) == 1 and not any("pool" in str(n.target) for n in modules[-1].graph.nodes)
+
+
 def cost(function, *arguments):
     from torch._subclasses import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx

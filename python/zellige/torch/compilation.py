@@ -36,7 +36,7 @@ def _spelled(module, captured, opened=False) -> Work:
     graph = module.graph
     schema.bind(graph)
     declared.correct(graph)
-    work = Work(module, captured)
+    work = Work(module, captured, opened)
     apply(rows(Level.layout), work, 1)
     work.before, work.strides = estimates.of_torch(graph.nodes), results.strides(graph)
     settle(rows(Level.spelling), work)

@@ -75,6 +75,66 @@ def replaced(draw):
     return function, (draw.tensor(rows, columns, special=False), draw.integers(count, columns, low=0, high=rows), draw.tensor(count, columns, special=False))
 
 
+def pooled(draw, average=True):
+    """A pool of one to three dimensions, with any stride and padding, and for a maximum any dilation."""
+    n, kernel = draw.number(1, 3), draw.number(1, 3)
+    sizes = [draw.number(2 * kernel, 2 * kernel + 3) for _ in range(n)]
+    options = {"stride": draw.choice([None, 1, 2, 3]), "padding": draw.number(0, kernel // 2), "ceil_mode": draw.chance()}
+    if average:
+        options["count_include_pad"] = draw.chance()
+        pool = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[n - 1]
+    else:
+        options["dilation"] = draw.number(1, 2) if kernel > 1 else 1
+        pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[n - 1]
+        options["return_indices"] = n > 1 and draw.chance()
+    return lambda x: pool(x, kernel, **options), (draw.tensor(draw.number(1, 2), draw.number(1, 3), *sizes, special=False, dtype=torch.float32),)
+
+
+def adaptive(draw):
+    n = draw.number(1, 3)
+    sizes = [draw.number(3, 7) for _ in range(n)]
+    out = [draw.number(1, s) for s in sizes]
+    pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[n - 1]
+    out[-1] = 2 if sizes[-1] % 2 else sizes[-1] - 1  # of windows of one size it is a mean before
+    return lambda x: pool(x, out), (draw.tensor(draw.number(1, 2), 2, *sizes, special=False, dtype=torch.float32),)
+
+
+def overlapped(draw):
+    kernel, stride, dilation, padding = ([draw.number(low, high) for _ in range(2)] for low, high in ((1, 3), (1, 2), (1, 2), (0, 1)))
+    blocks = [draw.number(1, 3) for _ in range(2)]
+    size = [(b - 1) * t + d * (k - 1) + 1 - 2 * p for b, t, d, k, p in zip(blocks, stride, dilation, kernel, padding)]
+    size = [s if s > 0 else s + 2 * p for s, p in zip(size, padding)]
+    blocks = [(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, p, d, k, t in zip(size, padding, dilation, kernel, stride)]
+    x = draw.tensor(draw.number(1, 2), 2 * kernel[0] * kernel[1], blocks[0] * blocks[1], special=False, dtype=torch.float32)
+    return lambda x: F.fold(x, size, kernel, dilation, padding, stride), (x,)
+
+
+def ordered(draw):
+    """With equal elements, infinities, zeros of both signs and NaNs."""
+    rows, n = draw.extent(), draw.choice([1, 2, 5, 17])
+    x = draw.tensor(rows, n).round() if draw.chance() else draw.integers(rows, n, low=-3, high=4)
+    x = torch.where(x > 1, float("nan"), x) if x.is_floating_point() and draw.chance() else x
+    dim, down, k = draw.choice([0, -1]), draw.chance(), draw.number(1, n)
+    function = draw.choice([lambda x: tuple(x.sort(dim=dim, stable=True, descending=down)), lambda x: x.argsort(dim, descending=down),
+                            lambda x: x.topk(k, -1, largest=down).values])  # fmt: skip
+    return function, (x,)
+
+
+def filled(draw):
+    rows, columns = draw.shape(2)
+    return lambda x, y: x.masked_scatter(x > 0, y), (draw.tensor(rows, columns), draw.tensor(columns, rows + draw.number(0, 2)))
+
+
+def shorter(draw):
+    """From fewer elements, of which torch raises an error if the mask has more."""
+    return lambda x, y: x.masked_scatter(torch.isnan(x), y), (draw.tensor(3, 4), draw.tensor(1, 1))
+
+
+def pairs(draw, exponents=(1.0, 2.0, float("inf"))):
+    p = draw.choice(exponents)
+    return lambda x: torch.pdist(x, p), (draw.tensor(draw.number(2, 6), draw.extent(), special=False, dtype=torch.float32),)
+
+
 def encoder(draw, masked=False):
     heads, first, gelu = draw.number(1, 2), draw.chance(), draw.chance()
     width, dtype = 4 * heads, draw.choice([torch.float32, torch.bfloat16])
@@ -112,6 +172,13 @@ REWRITES = [
     Rewrite("tensor of one number", one_number, lambda draw: one_number(draw, False), exact=True),
     Rewrite("padding by concatenation", padded, in_float64(padded), exact=True),
     Rewrite("distances of rows", distances, lambda draw: distances(draw, (3.0, 0.5)), steps=16),
+    Rewrite("average pool of views", pooled, in_float64(pooled), steps=16),
+    Rewrite("max pool of views", lambda draw: pooled(draw, False), in_float64(lambda draw: pooled(draw, False)), exact=True),
+    Rewrite("average pool by constant numbers", adaptive, in_float64(adaptive), steps=16),
+    Rewrite("overlapping windows by constant numbers", overlapped, in_float64(overlapped), steps=16),
+    Rewrite("order by comparisons", ordered, lambda draw: (lambda x: x.sort(0), (torch.arange(513, 0, -1, dtype=torch.float32),)), exact=True),
+    Rewrite("masked elements by a running count", filled, shorter, exact=True),
+    Rewrite("distances of pairs", pairs, lambda draw: pairs(draw, (3.0, 0.5)), steps=16),
     Rewrite("movement by constant numbers", moved, in_float64(moved), exact=True),
     Rewrite("place of an extreme", extremes, in_float64(extremes), exact=True),
     Rewrite("running sum in blocks", running, in_float64(running), steps=64),

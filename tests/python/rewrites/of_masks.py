@@ -136,6 +136,11 @@ def attention_by_a_mask(draw, kept_of=None):
         pad = padding(draw, q.shape[0], columns)
         mask = lambda p: torch.where(made() & p[:, None, None], 0.0, -math.inf).to(q.dtype) if numbers else p[:, None, None, :] & made()  # noqa: E731
         return lambda q, k, v, p: F.scaled_dot_product_attention(q, k, v, attn_mask=mask(p)), (q, k, v, pad)
+    if draw.chance(0.3):  # with a bias, as of T5
+        hidden = lambda: torch.where(made(), 0.0, -math.inf).to(q.dtype)  # noqa: E731
+        bias = draw.tensor(*draw.choice([(q.shape[1], rows, columns), (1, rows, columns), (q.shape[1], 1, columns)]), dtype=q.dtype, special=False)
+        added = draw.choice([lambda b: b[None] + hidden(), lambda b: (hidden()[(0,) * (hidden().ndim - 2)] + b)[None]])
+        return lambda q, k, v, b: F.scaled_dot_product_attention(q, k, v, attn_mask=added(b)), (q, k, v, bias)
     mask = lambda: torch.where(made(), 0.0, -math.inf).to(q.dtype) if numbers else made()  # noqa: E731
     return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask()), (q, k, v)
 
@@ -159,6 +164,19 @@ def attention_by_another_mask(draw):
         return kept if several else hole & (torch.arange(k.shape[2]) >= 0) if min(q.shape[2], k.shape[2]) > 1 else hole
 
     return attention_by_a_mask(draw, other)
+
+
+def alibi(draw, tokens=(32, 33, 40)):
+    """Scores with ALiBi's bias, or with the distance of query and key, of as many elements as are worth evaluating."""
+    n, heads = draw.choice(tokens), draw.number(1, 3)
+    slopes = [2.0 ** -(i + 1) for i in range(heads)]
+    distance = draw.choice([lambda i: i[None] - i[:, None], lambda i: (i[None] - i[:, None]).abs() * -1, lambda i: (i - i[:, None]).clamp(-5, 9).float()])
+
+    def function(x):
+        each = torch.full((heads,), slopes[0], device=x.device)
+        return (x + each[:, None, None] * distance(torch.arange(n, device=x.device))[None]).softmax(-1)
+
+    return function, (draw.tensor(heads, n, n, dtype=torch.float32, special=False),)
 
 
 # ---- rewrites/attention.py ----
@@ -321,6 +339,7 @@ REWRITES = [
             exact=True),
     Rewrite("added mask by position", by_sum, not_by_sum, steps=STEPS),
     Rewrite("mask of attention by position", attention_by_a_mask, attention_by_another_mask, steps=STEPS),
+    Rewrite("view of a function of positions", alibi, lambda draw: alibi(draw, (8, 16)), steps=STEPS),
     Rewrite("attention written out", written_out, not_written_out, steps=STEPS),
     Rewrite("layout of a result", returned_attention,
             lambda draw: returned_attention(draw, False), steps=STEPS),

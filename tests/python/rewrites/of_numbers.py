@@ -47,6 +47,13 @@ def pages_in_float64(draw):
     return pages(draw, torch.float64)
 
 
+def bounded_row(draw, bound=True):
+    """A row by a number that is in range by a remainder or a limit; without one it is checked."""
+    rows, columns = draw.shape(2)
+    of = draw.choice([lambda at: at % rows, lambda at: at.clamp(0, rows - 1)]) if bound else lambda at: at
+    return lambda x, at, row: x.index_copy(0, of(at), row), (draw.tensor(rows, columns), torch.tensor([draw.number(0, rows - 1)]), draw.tensor(1, columns))
+
+
 def several_rows(draw):
     shape = draw.shape(draw.number(1, 4), 2)
     dim, count = draw.number(0, len(shape) - 1), draw.number(2, shape[draw.number(0, 0)] + 1)
@@ -152,6 +159,7 @@ def indexed(draw):
 REWRITES = [
     Rewrite("embedding by 32-bit numbers", embedding, embedding_in_float64, exact=True),
     Rewrite("pages by 32-bit numbers", pages, pages_in_float64, exact=True),
+    Rewrite("check of numbers in range", bounded_row, lambda draw: bounded_row(draw, False), exact=True),
     Rewrite("replaced row by a 32-bit number", one_row, several_rows, exact=True),
     Rewrite("choice of tensors by numbers", choice_of_tensors, choice_of_integers, exact=True),
     Rewrite("choice of a number by numbers", choice_of_a_number, choice_of_a_number_by_more_dimensions, exact=True),

@@ -13,7 +13,7 @@ from ..applications import applied
 from ..import_ import custom, open_graph
 from ..import_.kinds import properties
 from ..measure import attention_kernels
-from ..rewrites import channels_last, speculation
+from ..rewrites import channels_last, constants, expanded, speculation
 from ..rewrites.rule import Level, Work, apply
 from ..rewrites.table import rows
 from . import wrappers
@@ -45,6 +45,8 @@ def straighten(module) -> None:
     possible, and regenerates its Python code."""
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
+    expanded.restore(module.graph)
+    constants.stored(module)
     speculation.revert(module.graph)
     channels_last.declare(module.graph)
     apply(rows(Level.call), Work(module), 1)

@@ -76,6 +76,8 @@ def _glu(x, dim=-1):
 
 def _padded(x, pad, value=0):
     """Concatenates constants before and after; a negative extent cuts."""
+    if isinstance(value, float) and value.is_integer() and not x.is_floating_point():  # F.pad gives a float
+        value = bool(value) if x.dtype == torch.bool else int(value)
     if x.dtype not in _DTYPES or overflows(value, x.dtype) or isinstance(value, float) and not x.is_floating_point():
         return NotImplemented
     applied("padding by concatenation")

@@ -10,6 +10,7 @@ from ... import operators as op
 from ...tracing import Array
 from .custom import COMPARISONS
 from .kinds import is_pointwise
+from .scalars import overflows
 from .schema import Left
 
 aten = torch.ops.aten
@@ -191,11 +192,33 @@ def divided(x, y, *, rounding_mode=None):
     return op.cast(quotient, dtype)
 
 
-def low_bits(x, bits):
-    """Returns x & bits, where the bits are all up to the highest one: the remainder of a power of two."""
-    if x._dtype == "bool" or not isinstance(bits, int) or bits < 0 or bits & (bits + 1):
-        raise Left(f"expected a number of low bits such as 15: programs have no operator on other bits, found {bits}")
-    return remainder(x, bits + 1)
+def _common_bits(x, bits):
+    """Returns x & bits: of each run of ones in the number, what x leaves of the power of two above it, less what it leaves of the one
+    below. The ones of a negative number do not end."""
+    made, at = None, 0
+    while bits >> at not in (0, -1):
+        first = at + ((bits >> at) & -(bits >> at)).bit_length() - 1
+        ones = bits >> first
+        if ones == -1:
+            at = first
+            break
+        at = first + (~ones & (ones + 1)).bit_length() - 1
+        run = op.sub(remainder(x, 1 << at), remainder(x, 1 << first)) if first else remainder(x, 1 << at)
+        made = run if made is None else op.add(made, run)
+    if bits < 0:
+        run = op.sub(x, remainder(x, 1 << at)) if at else x
+        made = run if made is None else op.add(made, run)
+    return op.sub(x, x) if made is None else made
+
+
+def with_bits(function):
+    """Wraps `function` of (integers, what they have in common with a number's bits, the number): and, or, exclusive or."""
+    def of(x, bits):
+        if x._dtype == "bool" or not isinstance(bits, int) or isinstance(bits, bool) or overflows(bits, dtypes.torch_dtype(x._dtype)):
+            raise Left(f"expected integers and a number in their range, found {x._dtype} and {bits}")
+        return op.cast(function(wide(x), _common_bits(wide(x), bits), bits), x._dtype)
+
+    return of
 
 
 def shifted_left(x, by):
@@ -231,7 +254,9 @@ OPERATORS = {
     aten.bitwise_or.Tensor: bitwise(op.maximum),
     aten.bitwise_xor.Tensor: bitwise(op.ne),
     aten.bitwise_not.default: negation,
-    aten.bitwise_and.Scalar: low_bits,
+    aten.bitwise_and.Scalar: with_bits(lambda x, common, bits: common),
+    aten.bitwise_or.Scalar: with_bits(lambda x, common, bits: op.add(op.sub(x, common), bits)),
+    aten.bitwise_xor.Scalar: with_bits(lambda x, common, bits: op.add(op.sub(x, op.mul(common, 2)), bits)),
     aten.__lshift__.Scalar: shifted_left,
     aten.__rshift__.Scalar: shifted_right,
     aten.bitwise_left_shift.Tensor_Scalar: shifted_left,

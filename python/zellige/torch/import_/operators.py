@@ -161,7 +161,7 @@ def _pow(x, y):
     products, and others rounded to the dtype of x."""
     _in_range(y, x)
     if dtypes.is_integer(x._dtype):
-        return _whole_power(x, y)
+        return integers.arithmetic(_whole_power)(x, y)
     if y in (0.5, -0.5):
         applied("power as products and roots")
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
@@ -308,6 +308,8 @@ def shape_of(value) -> tuple:
 def evaluate(node, arrays):
     """Returns the traced result of a node of an FX graph. `arrays` maps the node's operands to their traced arrays.
     Raises Left if Zellige does not support the node."""
+    if node.target is aten.unsqueeze.default and node.args[0].meta["val"].ndim == 0:
+        return arrays[node.args[0]]  # has one dimension
     return as_declared(evaluate_on(node, node.args, arrays), node.meta["val"])
 
 

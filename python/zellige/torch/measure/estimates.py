@@ -65,12 +65,17 @@ KINDS = {
 }
 
 
+# key in the meta of a node: the operator that it replaces with others (rewrites/expanded.py), which has a cost of its own
+ORIGINAL = "zellige: the operator that was replaced"
 AROUND = Cost(host=8.0)  # of a call of a graph with parts, in addition to its parts
 
 
 def of_torch(nodes) -> Cost:
-    """Returns the estimated cost of a graph's operators as torch's kernels, one kernel per operator."""
-    return sum((_of_node(n) for n in nodes if n.op == "call_function"), Cost())
+    """Returns the estimated cost of a graph's operators as torch's kernels, one kernel per operator: of those that were replaced by
+    others, as they were."""
+    nodes = [n for n in nodes if n.op == "call_function"]
+    replaced = dict.fromkeys(n.meta[ORIGINAL] for n in nodes if ORIGINAL in n.meta)
+    return sum((_of_node(n) for n in nodes if ORIGINAL not in n.meta), Cost()) + sum((o.cost for o in replaced), Cost())
 
 
 def of_part(part, tensors: int) -> Cost:

@@ -67,7 +67,9 @@ def _peel(graph, part_of) -> None:
         own, of = part_of[n], n.all_input_nodes[0]
         if n.target is operator.getitem:
             of = of.all_input_nodes[0]
-        worth = math.prod(shape_of(n)) >= math.prod(shape_of(of)) or all(is_view(u) and u.target is not COPY for u in of.users if part_of.get(u) == own)
+        # a split follows its results: a part returns tensors, not lists
+        several = isinstance(n.meta.get("val"), (tuple, list))
+        worth = several or math.prod(shape_of(n)) >= math.prod(shape_of(of)) or _read_by_views(of, own, part_of)
         readers = {}  # by part; None: nodes left to torch
         for u in n.users:
             if part_of.get(u) != own:
@@ -83,6 +85,11 @@ def _peel(graph, part_of) -> None:
         if not n.users:
             del part_of[n]
             graph.erase_node(n)
+
+
+def _read_by_views(of, own, part_of) -> bool:
+    """Returns true if the part `own` reads the node `of` through views alone."""
+    return all(is_view(u) and u.target is not COPY for u in of.users if part_of.get(u) == own)
 
 
 def _numbers(nodes, known) -> dict:

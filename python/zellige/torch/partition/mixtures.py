@@ -53,10 +53,19 @@ def cheaper(taking, p):
     taking.report.rejected += inner.report.rejected
     if lost is None:
         return None
-    cost = p.torchs_cost - inner.saved
+    cost = mixed_cost(p.torchs_cost, inner, estimates.of_torch(left))
     if not cost.clearly_faster(p.own_cost) or not taking.pays(p.own_cost, cost, p.torchs_cost):
         return None
     return Mixed(module, cost, inner.report, what)
+
+
+def mixed_cost(torchs, inner, left):
+    """Returns the cost of a part of which the decision `inner` has made programs: that of the programs, and of torch's kernels for the
+    other operators, among which are those of the estimated cost `left`. `torchs`: the cost of torch's kernels for the part. Each cost
+    is measured by itself, so the difference of two may be less than any kernel takes: the others cost at least `left`."""
+    others = torchs - (inner.saved + inner.spent)
+    others = estimates.Cost(max(others.gpu, left.gpu), max(others.host, left.host))
+    return inner.spent + (others.of_gpu() if inner.captured else others)
 
 
 def _lower_bound(p) -> float:

@@ -21,6 +21,8 @@ from ..import_.kinds import properties
 from ..import_.schema import Left
 from ..import_.views import VIEWS
 from ..measure import attention_kernels, clock, estimates
+from ..rewrites.expanded import restored
+from ..rewrites.positions import as_inputs
 from . import convex, mixtures
 
 UPDATE = convex.UPDATE
@@ -79,7 +81,7 @@ class Taking:
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
         self.done = 0  # number of operators in planned parts
-        self.saved = saved
+        self.saved, self.spent = saved, estimates.Cost()  # by the parts that were taken, and for them
         # cost of the graph with the parts that were taken; settled: it includes all parts of this Taking as programs
         self.graph, self.settled = estimates.Cost(), False
         self.prefix, self.cuts = "fused_", 0
@@ -295,6 +297,7 @@ class Taking:
     def _spend(self, before, after) -> None:
         """Counts that the graph costs `after` in place of `before`."""
         self.saved += before - after
+        self.spent += after
         if not self.settled:
             self.graph += after - before
 
@@ -339,8 +342,9 @@ def _times(part, module, values, sizes, launches) -> tuple:
     """Returns the measured GPU times of a part in microseconds: (time of torch's kernels, time of the program). `module`: its operators,
     and `values`: its arguments, at `sizes`."""
     torchs, own = launches
+    module, given = as_inputs(restored(module), values)
     call = part.call if not sizes else lambda *given: part.call(*given, *sizes)
-    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), values, torchs), clock.gpu_time(call, values, own)
+    return clock.gpu_time(attention_kernels.in_place_of_torchs(module), given, torchs), clock.gpu_time(call, values, own)
 
 
 def _operators(module) -> int:

@@ -7,10 +7,11 @@ computed once, at compile time.
 """
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..import_.kinds import COPY
 from ..import_.symbols import OF_SIZES, sized
-from ..import_.views import VIEWS
+from . import positions
 
 aten = torch.ops.aten
 
@@ -97,18 +98,18 @@ def fold(work, output) -> int:
     constants = Constants(graph, on_cpu=False, of_sizes=False)
     for n in _read(graph, constants):
         value = constants.value(n)
-        if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
-            continue
-        kept += value.nbytes
-        module.register_buffer(_name(len(folded)), value)
-        with graph.inserting_before(n):
-            attribute = graph.get_attr(_name(len(folded)))
-        attribute.meta["val"] = n.meta["val"]
-        n.replace_all_uses_with(attribute)
-        folded.append(n)
-        work.attributes.append(attribute)
+        if value is not None and value.device == n.meta["val"].device and kept + value.nbytes <= MAX_BYTES:
+            kept += value.nbytes
+            folded.append(n)
     if folded:
         module.meta[MADE] = _computed(graph, constants, folded), module
+    for i, n in enumerate(folded):  # after all are computed, as one may be computed of another
+        module.register_buffer(_name(i), constants.value(n))
+        with graph.inserting_before(n):
+            attribute = graph.get_attr(_name(i))
+        attribute.meta["val"] = n.meta["val"]
+        n.replace_all_uses_with(attribute)
+        work.attributes.append(attribute)
     return len(folded)
 
 
@@ -137,22 +138,49 @@ def _computed(graph, constants, folded):
     return made
 
 
-def _is_view(n) -> bool:
-    return n.target in VIEWS and n.target is not COPY
-
-
 def _read(graph, constants) -> list:
-    """Returns the constant nodes to store: those that are read by a node that is not constant. In place of a view
-    returns its base; the view is then computed at each call."""
+    """Returns the constant nodes to store: those that are read by a node that is not constant. In place of a view, and of a function
+    of positions, returns what it is computed of at each call."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):
             continue
-        if _is_view(n) and all(m in constants for m in n.all_input_nodes):
+        if (positions.is_view(n) or positions.evaluated(n, constants)) and all(m in constants for m in n.all_input_nodes):
             shown.add(n)
         else:
             found.append(n)
     return found[::-1]
+
+
+def stored(module) -> None:
+    """Stores the functions of positions that no program evaluates, as constants."""
+    computed, owner = module.meta.get(MADE, (None, None))
+    if computed is None:
+        return
+    output, values, copies = computed.output_node(), {}, {}
+    for i, n in enumerate(output.args[0]):
+        values[_name(i)] = n
+    inside, roots = positions.functions(module.graph, lambda n: n.op == "get_attr" and n.target in values)
+    real = {}
+    for n in inside if roots else ():
+        if n.op == "get_attr":
+            copies[n], real[n] = values[n.target], getattr(module, n.target)
+        else:
+            with computed.inserting_before(output):
+                copies[n] = computed.node_copy(n, copies.__getitem__)
+            with _disable_current_modes(), torch.no_grad():
+                real[n] = n.target(*torch.fx.map_arg(n.args, real.__getitem__), **n.kwargs)
+    for n in roots:
+        name = _name(len(output.args[0]))
+        output.args = ([*output.args[0], copies[n]],)
+        module.register_buffer(name, real[n])
+        with module.graph.inserting_before(n):
+            attribute = module.graph.get_attr(name)
+        attribute.meta["val"] = n.meta["val"]
+        n.replace_all_uses_with(attribute)
+    for n in reversed(inside):
+        if not n.users:
+            module.graph.erase_node(n)
 
 
 def copy_outputs(work, output) -> int:
@@ -160,7 +188,7 @@ def copy_outputs(work, output) -> int:
     to outputs."""
     reached, copied = list(work.attributes), 0
     for n in reached:
-        reached += [u for u in n.users if _is_view(u)]
+        reached += [u for u in n.users if positions.is_view(u)]
     for n in reached:
         if output in n.users:
             output.replace_input_with(n, work.call(output, COPY, n))

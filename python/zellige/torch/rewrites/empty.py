@@ -30,7 +30,7 @@ def fixed(value) -> bool:
 def filled(work, node) -> bool:
     """Replaces a tensor of one number."""
     value, number = node.meta["val"], FILLED[node.target]
-    if any(u.target in IN_PLACE for u in node.users) or not fixed(value) or not value.is_contiguous() or number is None and isinstance(node.args[-1], torch.fx.Node):
+    if any(u.target in IN_PLACE for u in node.users) or not fixed(value) or number is None and isinstance(node.args[-1], torch.fx.Node):
         return False
     number = (node.args[2] if node.target is aten.new_full.default else node.args[1]) if number is None else number
     return _full(work, node, number)
@@ -39,8 +39,13 @@ def filled(work, node) -> bool:
 def _full(work, node, number) -> bool:
     value = node.meta["val"]
     number = bool(number) if value.dtype == torch.bool else number
-    made = work.once(node, aten.full.default, tuple(value.shape), number, value=value, dtype=value.dtype, device=value.device)
-    node.replace_all_uses_with(made)
+    order = sorted(range(value.ndim), key=lambda d: (-value.stride(d), d))  # in which the dimensions lie
+    laid = value.permute(order)
+    if not laid.is_contiguous():
+        return False
+    made = work.once(node, aten.full.default, tuple(laid.shape), number, value=laid, dtype=value.dtype, device=value.device)
+    back = [order.index(d) for d in range(value.ndim)]
+    node.replace_all_uses_with(made if order == back == sorted(order) else work.call(node, aten.permute.default, made, back, value=value))
     return True
 
 

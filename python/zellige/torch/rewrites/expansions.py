@@ -11,13 +11,12 @@ elements that are selected or replaced by numbers.
 import operator
 
 import torch
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from ... import dtypes
-from ..import_ import schema
-from ..import_.decompositions import decompositions
 from ..import_.kinds import value_of
 from .empty import fixed
+from .expanded import expanded
+from .intervals import in_range
 
 aten = torch.ops.aten
 
@@ -31,41 +30,15 @@ EXTREMES = {aten.argmax.default: aten.amax, aten.argmin.default: aten.amin, aten
 SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten.scatter_reduce.two)
 SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
 BLOCK = 64  # elements of a running sum that are summed under a triangle
-_MOST, _LONGEST = 1 << 24, 65536
+MAX_ELEMENTS, _LONGEST = 1 << 24, 65536
 _DTYPES = {dtypes.torch_dtype(name) for name in dtypes.NAMES if name not in dtypes.PACKED}
 
 
-def _expanded(work, node, function, *operands) -> bool:
-    """Replaces a node by what `function` computes of the nodes `operands`, in operators that programs have."""
-    values = [value_of(n) for n in operands]
-    with values[0].fake_mode:
-        made = make_fx(function, decomposition_table=decompositions())(*values).graph
-    if any(n.op == "get_attr" for n in made.nodes):  # a tensor that was made while tracing has no numbers
-        return False
-    schema.bind(made)
-    placeholders, copies = iter(operands), {}
-    for n in made.nodes:
-        if n.op == "placeholder":
-            copies[n] = next(placeholders)
-        elif n.op == "output":
-            results = n.args[0]
-        else:
-            with work.graph.inserting_before(node):
-                copies[n] = work.graph.node_copy(n, copies.__getitem__)
-            copies[n].meta |= {key: node.meta[key] for key in ("stack_trace", "source_fn_stack") if key in node.meta}
-    if isinstance(results, (tuple, list)):
-        for u in list(node.users):
-            u.replace_all_uses_with(copies[results[u.args[1]]])
-    else:
-        node.replace_all_uses_with(copies[results])
-    return True
-
-
-def _is_program(*values) -> bool:
+def is_program(*values) -> bool:
     return all(fixed(v) and v.dtype in _DTYPES and 0 < v.numel() < 1 << 31 for v in values)
 
 
-def _taken(x, numbers):
+def taken(x, numbers):
     """Returns x.reshape(-1)[numbers], of int32 numbers that are in range."""
     return aten.embedding.default(x.reshape(-1, 1), numbers.reshape(-1)).reshape(numbers.shape)
 
@@ -73,7 +46,7 @@ def _taken(x, numbers):
 def movement(work, node) -> bool:
     """Replaces an operator that moves elements by their places."""
     x, made = value_of(node.args[0]), value_of(node)
-    if not _is_program(x, made) or x.numel() >= _MOST or made.numel() >= _MOST or node.target is aten.slice.Tensor and _is_part(node):
+    if not is_program(x, made) or x.numel() >= MAX_ELEMENTS or made.numel() >= MAX_ELEMENTS or node.target is aten.slice.Tensor and _is_part(node):
         return False
     if node.target is aten.as_strided.default and not (x.is_contiguous() and x.storage_offset() == 0):
         return False
@@ -88,9 +61,9 @@ def _moved(work, node) -> bool:
         of = dict(zip(node.all_input_nodes[1:], constants))
         places = torch.arange(x.numel(), dtype=torch.float64, device=x.device).reshape(x.shape)
         arguments, options = torch.fx.map_arg((node.args[1:], node.kwargs), of.__getitem__)
-        return _taken(x, node.target(places, *arguments, **options).to(torch.int32))
+        return taken(x, node.target(places, *arguments, **options).to(torch.int32))
 
-    return _expanded(work, node, moved, node.args[0], *constants)
+    return expanded(work, node, moved, node.args[0], *constants)
 
 
 def _is_part(node) -> bool:
@@ -105,9 +78,9 @@ def extreme(work, node) -> bool:
     """Replaces the place of a maximum or minimum, and its value."""
     x, both = value_of(node.args[0]), node.target in (aten.max.dim, aten.min.dim)
     dim, keepdim = (*node.args[1:], *(None, False)[len(node.args) - 1 :])
-    if not _is_program(x) or x.ndim == 0 or both and not all(u.target is operator.getitem for u in node.users):
+    if not is_program(x) or x.ndim == 0 or both and not all(u.target is operator.getitem for u in node.users):
         return False
-    if (x.numel() if dim is None else x.shape[dim]) >= _MOST:
+    if (x.numel() if dim is None else x.shape[dim]) >= MAX_ELEMENTS:
         return False
     reduce = EXTREMES[node.target]
 
@@ -125,30 +98,30 @@ def extreme(work, node) -> bool:
         place, maximum = (place, maximum) if keepdim else (place.squeeze(d), maximum.squeeze(d))
         return (maximum, place) if both else place
 
-    return _expanded(work, node, found, node.args[0])
+    return expanded(work, node, found, node.args[0])
 
 
 def running_sum(work, node) -> bool:
     """Replaces a running sum."""
     x, made, dim = value_of(node.args[0]), value_of(node), node.args[1]
-    if not _is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= _MOST:
+    if not is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= MAX_ELEMENTS:
         return False
     to = torch.float32 if made.is_floating_point() else made.dtype
 
     def summed(x):
-        return _running(x.to(to).movedim(dim, -1), False).movedim(-1, dim).to(made.dtype)
+        return running(x.to(to).movedim(dim, -1), False).movedim(-1, dim).to(made.dtype)
 
-    return _expanded(work, node, summed, node.args[0])
+    return expanded(work, node, summed, node.args[0])
 
 
-def _running(x, before):
+def running(x, before):
     """Returns the prefix sum along the last dimension; `before`: without each element itself."""
     n = x.shape[-1]
     if n > BLOCK:
         blocks = -(-n // BLOCK)
         padded = aten.constant_pad_nd(x, [0, blocks * BLOCK - n], 0) if blocks * BLOCK > n else x
         padded = padded.reshape(*x.shape[:-1], blocks, BLOCK)
-        made = _running(padded, before) + _running(padded.sum(-1, dtype=x.dtype), True).unsqueeze(-1)
+        made = running(padded, before) + running(padded.sum(-1, dtype=x.dtype), True).unsqueeze(-1)
         return made.reshape(*x.shape[:-1], blocks * BLOCK)[..., :n]
     kept = torch.ones(n, n, dtype=torch.bool, device=x.device).tril(-1 if before else 0)
     return torch.where(kept, x.unsqueeze(-2).expand(*x.shape, n).reshape(*x.shape, n), 0).sum(-1, dtype=x.dtype)
@@ -160,43 +133,47 @@ def selection(work, node) -> bool:
     if all(n in work.constants for n in node.all_input_nodes):
         return False
     if all(n in work.constants for n in node.all_input_nodes if n is not node.args[0]) and node.args[0] not in node.all_input_nodes[1:]:
-        return _is_program(x, made) and x.numel() < _MOST and made.numel() < _MOST and _moved(work, node)
+        return is_program(x, made) and x.numel() < MAX_ELEMENTS and made.numel() < MAX_ELEMENTS and _moved(work, node)
     found = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if listed else [(node.args[1], node.args[2])]
-    if len(found) != 1 or not _is_program(x, made) or x.ndim == 0:
+    if len(found) != 1 or not is_program(x, made) or x.ndim == 0:
         return False
     dim, at = found[0][0] % x.ndim, found[0][1]
     numbers = value_of(at)
-    if numbers.dtype not in (torch.int64, torch.int32) or numbers.device != x.device or x.device.type != "cpu":
+    known = numbers.dtype in (torch.int64, torch.int32) and in_range(work, at, x.shape[dim])
+    if numbers.dtype not in (torch.int64, torch.int32) or numbers.device != x.device or x.device.type != "cpu" and not known:
         return False
     if node.args[0].target is aten.arange.default:  # the check of another row
         return False
 
-    def taken(x, at):
+    def of(x, at):
         rows = torch.arange(x.shape[dim], dtype=torch.int32, device=x.device)
         if node.target is not aten.gather.default:
-            checked = aten.index.Tensor(rows, [at]) if listed else aten.index_select(rows, 0, at)
+            checked = at.to(torch.int32) if known else aten.index.Tensor(rows, [at]) if listed else aten.index_select(rows, 0, at)
             first = x.movedim(dim, 0)
             made = aten.embedding.default(first.reshape(x.shape[dim], -1), checked.reshape(-1)).reshape(*at.shape, *first.shape[1:])
             return made.movedim(list(range(at.ndim)), list(range(dim, dim + at.ndim)))
-        checked = aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape)
+        checked = at.to(torch.int32) if known else aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape)
         places = torch.arange(x.numel(), dtype=torch.int32, device=x.device).reshape(x.shape).select(dim, 0).unsqueeze(dim)
         places = places[tuple(slice(n) for n in (*at.shape[:dim], 1, *at.shape[dim + 1 :]))]
         stride = x.numel() if x.ndim == 0 else x[(0,) * dim].numel() // x.shape[dim]
-        return _taken(x, places + checked * stride)
+        return taken(x, places + checked * stride)
 
-    return _expanded(work, node, taken, node.args[0], at)
+    return expanded(work, node, of, node.args[0], at)
 
 
 def replacement(work, node) -> bool:
     """Replaces a scatter, by comparing each number with each position."""
     x, dim, at = node.args[:3]
     value, numbers, source = value_of(x), value_of(at), node.args[3]
-    if not _is_program(value, numbers) or value.ndim == 0 or value.device.type != "cpu" or numbers.dtype != torch.int64:
+    if not is_program(value, numbers) or value.ndim == 0 or numbers.dtype != torch.int64:
         return False
     dim %= value.ndim
+    known = in_range(work, at, value.shape[dim])
+    if value.device.type != "cpu" and not known:
+        return False
     same = all(n == m for d, (n, m) in enumerate(zip(value.shape, numbers.shape)) if d != dim)
     reduce = node.args[4] if node.target is aten.scatter_reduce.two else "sum" if node.target is aten.scatter_add.default else ""
-    if not same or value.numel() * numbers.shape[dim] >= _MOST or reduce not in ("", "sum", "amax", "amin") or "include_self" in node.kwargs:
+    if not same or value.numel() * numbers.shape[dim] >= MAX_ELEMENTS or reduce not in ("", "sum", "amax", "amin") or "include_self" in node.kwargs:
         return False
     given = isinstance(source, torch.fx.Node)
     if given and (value_of(source).shape != numbers.shape or value_of(source).dtype != value.dtype):
@@ -204,11 +181,12 @@ def replacement(work, node) -> bool:
 
     def scattered(x, at, *source):
         rows = torch.arange(x.shape[dim], dtype=torch.int32, device=x.device)
-        checked = aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape).unsqueeze(dim)
+        checked = at.to(torch.int32) if known else aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape)
+        checked = checked.unsqueeze(dim)
         hit = checked == rows.reshape([-1 if d == dim else 1 for d in range(x.ndim + 1)])
         return _joined(x, hit, source[0].unsqueeze(dim) if given else node.args[3], dim, reduce)
 
-    return _expanded(work, node, scattered, x, at, *([source] if given else []))
+    return expanded(work, node, scattered, x, at, *([source] if given else []))
 
 
 def _joined(x, hit, source, dim, reduce):

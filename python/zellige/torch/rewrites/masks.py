@@ -173,10 +173,16 @@ def _hidden(work, before, mask, shape, bound=0.0):
         value = work.constants.value(mask)
         found = None if value is None else _split(value)
         band = None if found is None else band_of(found[0], shape)
-        return None if band is None or found[1] > bound else (band, work.once(before, aten.eq.Scalar, mask, 0), None, found[1])
+        if band is not None and found[1] <= bound:
+            return band, work.once(before, aten.eq.Scalar, mask, 0), None, found[1]
     while target.target in (aten._to_copy.default, aten.expand.default) and target.args[0].meta["val"].ndim == mask.meta["val"].ndim:
         target = target.args[0]
-    if target.target is not aten.where.self or not target.meta["val"].is_floating_point():
+    total = target
+    while total.target is aten.unsqueeze.default and total.args[1] == 0:  # the dimensions that follow broadcast as before
+        total = total.args[0]
+    if total.target is aten.add.Tensor and not total.kwargs and total.args[2:] in ((), (1,)):
+        return _with_a_bias(work, before, total.args[:2], shape, bound, dtype)
+    if target.target is not aten.where.self or mask in work.constants or not target.meta["val"].is_floating_point():
         return None
     for kept, hidden, holds in (target.args[1:] + (True,), (*target.args[:0:-1], False)):
         value = work.constants.number(hidden)
@@ -188,6 +194,18 @@ def _hidden(work, before, mask, shape, bound=0.0):
             return None
         numbers = (work.once(before, aten.full.default, [], n, dtype=dtype, device=mask.meta["val"].device, value=mask.meta["val"].new_empty(())) for n in (0.0, value))
         return *found[:2], work.call(before, aten.where.self, found[2], *numbers), value
+    return None
+
+
+def _with_a_bias(work, before, operands, shape, bound, dtype):
+    """Divides a sum of a bias, such as ALiBi's or T5's, and of a mask that hides by position alone, as _hidden does."""
+    for bias, mask in (operands, operands[::-1]):
+        if not all(isinstance(x, torch.fx.Node) and x.meta["val"].is_floating_point() for x in (bias, mask)) or mask not in work.constants:
+            continue
+        found = _hidden(work, before, mask, shape, bound)
+        finite = bias not in work.constants or (value := work.constants.value(bias)) is not None and bool(value.isfinite().all())
+        if found is not None and found[2] is None and finite:
+            return *found[:2], bias if bias.meta["val"].dtype == dtype else work.once(before, aten._to_copy.default, bias, dtype=dtype), found[3]
     return None
 
 

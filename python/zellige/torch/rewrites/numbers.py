@@ -13,6 +13,7 @@ from ... import dtypes
 from ..import_ import custom
 from ..import_.kinds import value_of
 from ..import_.scalars import overflows, rounded
+from .intervals import in_range
 
 _ATEN = torch.ops.aten
 _DTYPES = {dtypes.torch_dtype(n) for n in dtypes.NAMES if n not in dtypes.PACKED}
@@ -33,6 +34,8 @@ def embedding(work, node) -> bool:
     rows, is_flat = value_of(table).shape[0], value_of(index).ndim == 1
     if value_of(table).dtype not in _DTYPES or _is_number_of_row(index.args[0] if index.target is _ATEN.view.default else index, rows):
         return False
+    if in_range(work, index, rows):
+        return value_of(index).dtype != torch.int32 and _narrowed(work, node, 1, index)
     flat = index if is_flat else work.once(node, _ATEN.reshape.default, index, (-1,))
     found = work.once(node, _ATEN.index_select.default, _numbers(work, node, rows, index), 0, flat)
     node.update_arg(1, found if is_flat else work.once(node, _ATEN.view.default, found, tuple(value_of(index).shape)))
@@ -53,6 +56,17 @@ def pages(work, node) -> bool:
     return work.replace(node, _ATEN.reshape.default, found, tuple(value_of(node).shape))
 
 
+def unneeded_check(work, node) -> bool:
+    """Replaces the check of numbers that are known to be in range by their conversion to int32."""
+    at = node.args[2] if node.target is _ATEN.index_select.default else node.args[1][0]
+    if at is None or not _is_number_of_row(node, value_of(node.args[0]).numel()) or value_of(at).dtype not in _INDICES:
+        return False
+    if value_of(at).shape != value_of(node).shape or not in_range(work, at, value_of(node.args[0]).numel()):
+        return False
+    node.replace_all_uses_with(at if value_of(at).dtype == torch.int32 else _cast(work, node, at, torch.int32))
+    return True
+
+
 def replaced_row(work, node) -> bool:
     """Rewrites an index_put that replaces a single row: its index is checked, and becomes int32. A negative index,
     which counts from the end, becomes the nonnegative index of the same row."""
@@ -65,8 +79,17 @@ def replaced_row(work, node) -> bool:
     count = value_of(node).shape[d]
     if _is_number_of_row(at, count):
         return False
+    if in_range(work, at, count):
+        return value_of(at).dtype != torch.int32 and _narrowed(work, node, 1, [at if i == d else None for i in range(len(node.args[1]))])
     at = work.once(node, _ATEN.index.Tensor, _numbers(work, node, count, at), (at,))
     node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
+    return True
+
+
+def _narrowed(work, node, argument, indices) -> bool:
+    """Lets a node read indices that are known to be in range as int32."""
+    narrow = lambda index: work.once(node, _ATEN._to_copy.default, index, dtype=torch.int32)  # noqa: E731
+    node.update_arg(argument, torch.fx.map_arg(indices, narrow))
     return True
 
 

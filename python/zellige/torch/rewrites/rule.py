@@ -49,15 +49,17 @@ class Rewrite:
 class Work:
     """A graph of ATen operators that is being rewritten, and what the rewrites share."""
 
-    def __init__(self, module, captured=False):
-        """`captured`: calls will be replayed from CUDA graphs, so that only the GPU's time counts."""
-        self.module, self.graph, self.captured = module, module.graph, captured
+    def __init__(self, module, captured=False, opened=False):
+        """`captured`: calls will be replayed from CUDA graphs, so that only the GPU's time counts. `opened`: the graph has numbers for
+        open sizes."""
+        self.module, self.graph, self.captured, self.opened = module, module.graph, captured, opened
         self.saved = Cost()  # what measurements have saved
         self.before = Cost()  # of the graph, before its operators are spelled in other ways
         self.applied = collections.Counter()
         self.strides = ()  # of the graph's results, before rewrites change them
         self.attributes = []  # nodes of the constants that were computed
         self.bands = {}  # of masks, by their constant and shape
+        self.limits = {}  # of integers, by their node
         self._constants, self._calls = None, {}
 
     @property

@@ -9,8 +9,8 @@ import torch
 
 from ..import_ import custom
 from . import (
-    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, numbers, permutations, pools, ranges, results, short_sums, speculation,
-    spellings,
+    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, numbers, order, permutations, pools, positions, ranges, results,
+    short_sums, speculation, spellings, windows,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
 
@@ -104,8 +104,8 @@ TABLE = (
             " softmaxes along the last dimension read the sum, or its casts, views and positive multiples; the scores that it hides are finite",
             (aten.add.Tensor,), masks.addition),
     Rewrite(Level.spelling, "mask of attention by position",
-            "the mask of attention is 0 in such a band and -inf elsewhere, or a selection of these by such a condition; hidden keys and"
-            " values are finite",
+            "the mask of attention is 0 in such a band and -inf elsewhere, or a selection of these by such a condition, or the sum of a bias and"
+            " such a mask; hidden keys, values and biases are finite",
             (custom.ATTENTION,), masks.of_attention),
     Rewrite(Level.spelling, "selection by lengths",
             "where or masked_fill selects x in the result's shape and dtype, or one number that is not NaN; a conjunct of its condition"
@@ -127,15 +127,18 @@ TABLE = (
             "a copy has the strides of what it copies, and the graph returns no view of it",
             (aten.clone.default,), attention.copy_around),
     Rewrite(Level.spelling, "embedding by 32-bit numbers",
-            "the table has a dtype of programs; each index is checked before it loses its upper bits",
+            "the table has a dtype of programs; each index is known to be in range, or checked before it loses its upper bits",
             (aten.embedding.default,), numbers.embedding),
     Rewrite(Level.spelling, "pages by 32-bit numbers",
             "the first dimension of a cache of three or more, in a dtype of programs, is indexed by a table of integers that is no"
             " constant; each is checked before it loses its upper bits",
             (aten.index.Tensor,), numbers.pages),
+    Rewrite(Level.spelling, "check of numbers in range",
+            "the numbers of all rows are selected by int64 or int32 numbers, which are known to be in range",
+            (aten.index_select.default, aten.index.Tensor), numbers.unneeded_check),
     Rewrite(Level.spelling, "replaced row by a 32-bit number",
-            "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index is checked before it"
-            " loses its upper bits",
+            "one dimension is indexed, by one integer in a tensor of one element; nothing accumulates; the index is known to be in range, or"
+            " checked before it loses its upper bits",
             (aten.index_put.default,), numbers.replaced_row),
     Rewrite(Level.spelling, "choice of tensors by numbers",
             "the result has a floating-point dtype and dimensions, and both tensors have its dtype",
@@ -150,29 +153,54 @@ TABLE = (
     Rewrite(Level.spelling, "product of complex numbers",
             "one factor is made of pairs of real numbers, and the product has its shape",
             (aten.view_as_real.default,), numbers.complex_product),
+    Rewrite(Level.expansion, "average pool of views",
+            "floating-point elements of a dtype of programs; windows of at most 64 places, or any that are adjacent",
+            tuple(windows.AVERAGES), windows.average),
+    Rewrite(Level.expansion, "max pool of views",
+            "likewise",
+            tuple(windows.MAXIMA), windows.maximum),
+    Rewrite(Level.expansion, "average pool by constant numbers",
+            "an adaptive pool of floating-point elements of a dtype of programs, of fewer than 2^24 in all windows",
+            tuple(windows.ADAPTIVE), windows.adaptive),
+    Rewrite(Level.expansion, "overlapping windows by constant numbers",
+            "col2im of floating-point elements of a dtype of programs, of fewer than 2^24 in all windows",
+            (aten.col2im.default,), windows.overlapped),
     Rewrite(Level.expansion, "movement by constant numbers",
             "an operator moves elements by their places alone, and its operand and result have fewer than 2^24 elements each, in a dtype of"
             " programs",
             tuple(expansions.MOVEMENTS), expansions.movement),
+    Rewrite(Level.expansion, "elements by numbers",
+            "elements are selected by int64 or int32 numbers along one dimension, which are known to be in range or torch's kernel checks, or by"
+            " constant ones; the tensor has a dtype of programs and fewer than 2^31 elements; of a graph on a GPU no check is needed",
+            tuple(expansions.SELECTIONS), expansions.selection),
+    Rewrite(Level.expansion, "elements replaced by numbers",
+            "a scatter on the CPU, or by numbers that are known to be in range, in a dtype of programs, of fewer than 2^24 pairs of a number and"
+            " a position; the extents agree along the other dimensions; it replaces, adds, or takes maxima or minima",
+            expansions.SCATTERS, expansions.replacement),
     Rewrite(Level.expansion, "place of an extreme",
             "a dimension of fewer than 2^24 elements in a dtype of programs; the first one of equal elements, or of NaNs, is meant",
             tuple(expansions.EXTREMES), expansions.extreme),
+    Rewrite(Level.expansion, "order by comparisons",
+            "a sort or topk along at most 512 elements, in a dtype of programs, of fewer than 2^24 pairs",
+            (*order.SORTS, order.TOPK), order.sort),
+    Rewrite(Level.expansion, "masked elements by a running count",
+            "masked_scatter of at most 65536 elements in a dtype of programs, from no fewer",
+            (aten.masked_scatter.default,), order.filled),
+    Rewrite(Level.expansion, "distances of pairs",
+            "the exponent is 1, 2 or infinity, and the dtype one of programs; there are fewer than 2^24 pairs of elements",
+            (aten._pdist_forward.default,), order.distances),
     Rewrite(Level.expansion, "running sum in blocks",
             "a dimension of at most 65536 elements, in a dtype of programs",
             (aten.cumsum.default,), expansions.running_sum),
-    Rewrite(Level.expansion, "elements by numbers",
-            "elements are selected by int64 or int32 numbers along one dimension, which torch's kernel checks, or by constant ones; the"
-            " tensor has a dtype of programs and fewer than 2^31 elements; of a graph on a GPU the numbers are constant",
-            tuple(expansions.SELECTIONS), expansions.selection),
-    Rewrite(Level.expansion, "elements replaced by numbers",
-            "a scatter on the CPU, in a dtype of programs, of fewer than 2^24 pairs of a number and a position; the extents agree along the"
-            " other dimensions; it replaces, adds, or takes maxima or minima",
-            expansions.SCATTERS, expansions.replacement),
     Rewrite(Level.result, "layout of a result",
             "a rewrite has changed the strides of what the graph returns: attention has those of its queries",
             OUTPUT, results.laid),
+    Rewrite(Level.result, "view of a function of positions",
+            "a constant has at least 1024 elements and follows by at most 8 sums, products and extremes of float32 or integers from constants"
+            " with an eighth of them; what reads it is elementwise, or attention",
+            (aten.unsqueeze.default,), positions.raised),
     Rewrite(Level.result, "constant computed while compiling",
-            "a tensor depends on no input and draws no random numbers, and is not too large",
+            "a tensor depends on no input and draws no random numbers, and is not too large or such a function",
             OUTPUT, constants.fold),
     Rewrite(Level.result, "copy of a constant output",
             "a graph returns a constant or a view of it, which its caller may change",
