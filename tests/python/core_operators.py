@@ -194,7 +194,6 @@ REASONS = {
     aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
     aten._pdist_forward.default: "its pairs are a triangle; `_cdist_forward` is taken",
     aten.col2im.default: "it adds overlapping windows",
-    aten.convolution.default: "PyTorch calls cuDNN; programs compute its bias and what follows",
     aten.grid_sampler_2d.default: "its indices are computed per element, in both dimensions, from numbers that may be out of the image",
 }  # fmt: skip
 # Operators of training, of sizes, and of random numbers: why they are torch's, or nobody's.
