@@ -121,10 +121,11 @@ def _depthwise(windows, weight, bias, taps):
         factors = op.reshape(factors, (taps, channels))
     else:
         windows = op.reshape(windows, (images, rows, taps, channels, 1))
-    made = op.sum(op.mul(op.cast(windows, "f32"), op.cast(factors, "f32")), 2)
-    made = op.reshape(made, (images, rows, channels * each))
-    made = made if bias is None else op.add(made, op.cast(bias, "f32"))
-    return op.cast(made, windows._dtype if isinstance(windows, Array) else windows.dtype)
+    made = op.sum(op.mul(op.cast(windows, "f32"), op.cast(factors, "f32")), 2, True)
+    if bias is not None:
+        made = op.add(made, op.cast(bias if each == 1 else op.reshape(bias, (channels, each)), "f32"))
+    made = op.cast(made, windows._dtype if isinstance(windows, Array) else windows.dtype)
+    return op.reshape(made, (images, rows, channels * each))
 
 
 def _transposed(x, weight, bias, stride, padding, dilation, groups, tf32):

@@ -83,10 +83,9 @@ inline TensorHandle convolution(TensorHandle x, TensorHandle weights, const Conv
     const TensorHandle factors = permute(reshape(weights, {channels, each, taps}), {2, 0, 1});
     const TensorHandle wide =
         cast(reshape(permute(windows, {0, 1, 3, 2}), {images, pixels, taps, channels, 1}), DType::f32);
-    y = made<KernelLevel>({wide * cast(factors, DType::f32)}, OpKind::sum, {.dim = 2});
-    y = reshape(y, {images, pixels, of[0]});
-    if (bias) y = y + cast(*bias, DType::f32);
-    y = cast(y, x.dtype());
+    y = made<KernelLevel>({wide * cast(factors, DType::f32)}, OpKind::sum, {.dim = 2, .keepdim = true});
+    if (bias) y = y + cast(reshape(*bias, {channels, each}), DType::f32);
+    y = reshape(cast(y, x.dtype()), {images, pixels, of[0]});
   } else {
     const std::int64_t k = channels / g * taps;
     const bool last = c.channels_last;
