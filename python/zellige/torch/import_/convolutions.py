@@ -8,6 +8,7 @@ import torch
 from ... import convolutions
 from ..._native import Error
 from .schema import Left
+from .symbols import EXTENTS
 
 CONVOLUTION = torch.ops.aten.convolution.default
 
@@ -19,7 +20,9 @@ def allows_tf32() -> bool:
 
 
 def of(node):
-    """Returns the function of torch's arguments for a convolution of a graph."""
+    """Returns the function of torch's arguments for a convolution of a graph. Raises Left if an extent depends on sizes."""
+    if any(n.meta.get(EXTENTS) is not None for n in (node, *node.all_input_nodes)):
+        raise Left("expected an image of constant extents, found one with open sizes")
     made = node.meta["val"]
     last = made.ndim == 4 and made.is_contiguous(memory_format=torch.channels_last) and not made.is_contiguous()
     return functools.partial(_convolution, channels_last=last, tf32=made.dtype == torch.float32 and made.device.type == "cuda" and allows_tf32())
