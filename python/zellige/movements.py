@@ -52,7 +52,7 @@ def slice(x: Any, dim: int, start: int, end: int) -> Any:  # noqa: A001
 def unfold(x: Any, dim: int, size: int, step: int = 1, *, dilation: int = 1, padding: int | Sequence[int] = 0) -> Any:
     """Returns the windows of x along a dimension, as torch.Tensor.unfold does: zellige.unfold(x, 1, 3) of x(n, 10) has shape
     (n, 8, 3). Their number takes the place of the extent, and their `size` elements are the last dimension. Windows begin
-    `step` elements apart, and their elements are `dilation` apart. padding: the number of zeros before and after the
+    every `step` elements, and have every `dilation`-th element. padding: the number of zeros before and after the
     dimension, or both.
     """
     before, after = (padding, padding) if is_int(padding) else padding

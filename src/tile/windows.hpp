@@ -1,5 +1,5 @@
-// The elements of a tensor that windows show: where they are, and which of them are padding. A kernel reads windows in place, so
-// that the matrix that im2col would make of a convolution's image is never stored.
+// The elements of a tensor that windows show: where they are, and which of them are padding. A kernel reads windows in place:
+// the matrix that im2col would make of a convolution's image is never stored.
 //
 //   // x(N, 56, 56, 64), padded by 1, in windows of 3 x 3: the matrix (N 56 56, 3 3 64)
 //   w.digits[0]               // of a row, the lowest first: 56 columns, 56 rows, N images
@@ -49,7 +49,7 @@ struct Windows {
   bool padded() const;
   /// Returns the number of elements of the source.
   std::int64_t elements() const { return graph::size(extents); }
-  /// Returns for each dimension of the view a number that divides how far its elements are apart; 1 if neighbours are adjacent.
+  /// Returns for each dimension of the view a number that divides the distance of any two elements; 1 if neighbours are adjacent.
   graph::Strides units() const;
   /// Returns the largest number of neighbours along dimension `inner` that are adjacent in memory and aligned to their number, of
   /// which none or all are padding, wherever a multiple of that number begins. 1 if neighbours are not adjacent.

@@ -94,7 +94,7 @@ void check_windows(const TilePrograms& p, int tensor, const tile::TensorView& vi
   if (w.shape() != t.shape || w.shape() != view.shape)
     reject("tensor {} is {}, and the digits of its windows are {}", t.name, to_string(t.shape), to_string(w.shape()));
   if (w.units() != t.strides)
-    reject("tensor {} has strides {}, and its windows are multiples of {} apart", t.name, to_string(t.strides),
+    reject("tensor {} has strides {}, and the strides of its windows are multiples of {}", t.name, to_string(t.strides),
            to_string(w.units()));
   const KernelTensor source = source_of(t, w);
   if (!lies_in(shown_by(w), source, base))

@@ -1,5 +1,5 @@
-// Windows: for random chains of views, the element that each coordinate shows is the one that the views, evaluated one after the
-// other, bring there, or padding where they bring a zero. What they say of alignment holds for all coordinates.
+// Windows: for random chains of views, the element that each coordinate shows is what the views, evaluated one after the
+// other, have there, or padding where that is zero. What they say of alignment holds for all coordinates.
 #include "tile/windows.hpp"
 
 #include <gtest/gtest.h>
@@ -93,8 +93,8 @@ void expect_aligned(const tile::Windows& w, const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d)
     for (std::int64_t i = 0; i + 1 < shape[d] && units[d] != 1; ++i) {
       const std::int64_t unit = units[d],
-                         apart = w.distance(static_cast<int>(d), i + 1) - w.distance(static_cast<int>(d), i);
-      ASSERT_TRUE(unit == 0 ? apart == 0 : apart % unit == 0);
+                         distance = w.distance(static_cast<int>(d), i + 1) - w.distance(static_cast<int>(d), i);
+      ASSERT_TRUE(unit == 0 ? distance == 0 : distance % unit == 0);
     }
   for (std::size_t inner = 0; inner < shape.size(); ++inner) {
     const std::int64_t group = w.aligned(static_cast<int>(inner));
@@ -110,7 +110,7 @@ void expect_aligned(const tile::Windows& w, const Shape& shape) {
   }
 }
 
-TEST(Windows, ShowWhatTheViewsBringThere) {
+TEST(Windows, ShowWhatTheViewsEvaluateTo) {
   int unfolded = 0, padded = 0, aligned = 0, refused = 0;
   for (unsigned seed = 0; seed < 4000; ++seed) {
     SCOPED_TRACE(seed);

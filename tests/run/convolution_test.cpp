@@ -29,10 +29,10 @@ struct DrawnConvolution {
   bool bias = false, relu = false, residual = false;
 
   /// The larger, the more multiplications a draw has.
-  DrawnConvolution(random_graphs::Rng& rng, std::int64_t most) {
+  DrawnConvolution(random_graphs::Rng& rng, std::int64_t limit) {
     do {
       *this = DrawnConvolution(rng);
-    } while (graph::size(sizes) * w[1] * graph::size(w) / w[0] / w[1] > most || graph::size(x) > most / 8);
+    } while (graph::size(sizes) * w[1] * graph::size(w) / w[0] / w[1] > limit || graph::size(x) > limit / 8);
   }
 
   Shape memory(const Shape& shape) const {

@@ -170,8 +170,8 @@ def own_convolution(node) -> float:
     made = node.meta["val"]
     tf32 = made.dtype == torch.float32 and convolutions.allows_tf32()
     rate = OWN_CONVOLUTIONS / 2 if tf32 else {4: OWN_CONVOLUTIONS / 8}.get(made.element_size(), OWN_CONVOLUTIONS)
-    apart = math.prod(weight.shape[2:]) > 1 and (_innermost(x) != 1 or x.shape[1] % 8 != 0)  # neighbours are copied one by one
-    return PRODUCT + max(bytes_of([made, x, weight]) / BYTES, 2 * _multiplications(node) / rate) * (ODD if apart else 1)
+    narrow = math.prod(weight.shape[2:]) > 1 and (_innermost(x) != 1 or x.shape[1] % 8 != 0)  # neighbours are copied one by one
+    return PRODUCT + max(bytes_of([made, x, weight]) / BYTES, 2 * _multiplications(node) / rate) * (ODD if narrow else 1)
 
 
 def _attention(made, q, k, causal) -> float:
