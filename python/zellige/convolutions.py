@@ -30,7 +30,7 @@ def convolution(
     """
     dims = x.ndim - 2
     if not 1 <= dims <= 3 or weight.ndim != x.ndim:
-        raise Error(f"convolution: expected x(N, C, ...) with 1 to 3 dimensions and a weight of as many, found {x.shape} and {weight.shape}")
+        raise Error(f"convolution: expected x(N, C, ...) with 1 to 3 dimensions and a weight of its rank, found {x.shape} and {weight.shape}")
     stride, padding, dilation = (_each(name, n, dims) for name, n in (("stride", stride), ("padding", padding), ("dilation", dilation)))
     _check(x, weight, bias, groups, transposed)
     if transposed:

@@ -34,7 +34,7 @@ inline Shape channels_moved(std::size_t rank, bool to_end) {
 
 inline void check_convolution(const Shape& x, const Shape& w, const Convolution& c) {
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size())
-    fail("convolution: expected x(N, C, ...) with 1 to 3 dimensions and weights of as many, found {} and {}",
+    fail("convolution: expected x(N, C, ...) with 1 to 3 dimensions and weights of its rank, found {} and {}",
          to_string(x), to_string(w));
   for (const Shape* each : {&c.stride, &c.padding, &c.dilation})
     if (!each->empty() && each->size() != x.size() - 2)

@@ -118,7 +118,7 @@ std::int64_t Windows::aligned(int inner) const {
   const auto along = static_cast<std::size_t>(inner);
   if (digits[along].empty() || step(digits[along][0]) != 1 || padded(digits[along][0].dim)) return 1;
   std::int64_t unit = offset();
-  bool run = true;  // the digits so far are one line of the memory
+  bool run = true;  // the digits below are one line of the memory
   std::int64_t line = 1;
   for (const WindowDigit& d : digits[along]) {
     run = run && step(d) == line && !padded(d.dim);
