@@ -141,7 +141,7 @@ TEST(Convolutions, AreWhatTheirDefinitionSays) {
 
 TEST(Convolutions, AreExactOnTheEmulator) {
   random_graphs::Rng rng(seed + 1);
-  for (int i = 0; i < (test::all_cases() ? 60 : 8); ++i) {
+  for (int i = 0; i < (test::all_cases() ? 60 : 5); ++i) {
     const DrawnConvolution drawn(rng, 1 << 19);
     const char* target = i % 2 == 0 ? "sm_80" : "sm_90a";
     SCOPED_TRACE(fmt::format("{} on {}", drawn.text(), target));
