@@ -30,7 +30,9 @@ BYTES = 3.9e6  # bytes per microsecond of the GPU's memory
 ODD, ODD_PRODUCT = 3.0, 17.0
 # floating-point operations per microsecond of torch's attention
 ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
-OWN_CONVOLUTIONS = 350e6  # floating-point operations per microsecond of a program's convolutions, in 16 bits
+# of a program's convolutions, as measured on an H200: floating-point operations per microsecond in 16 bits; multiplications of depthwise ones;
+# how much longer those take whose elements are copied one by one
+OWN_CONVOLUTIONS, OWN_DEPTHWISE, OWN_NARROW = 280e6, 1.1e6, 9.0
 VIEW = 1.2  # microseconds of the host per view, called by torch's own bindings
 # microseconds of the host per call of a part, per kernel and per tensor
 PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05
@@ -170,8 +172,12 @@ def own_convolution(node) -> float:
     made = node.meta["val"]
     tf32 = made.dtype == torch.float32 and convolutions.allows_tf32()
     rate = OWN_CONVOLUTIONS / 2 if tf32 else {4: OWN_CONVOLUTIONS / 8}.get(made.element_size(), OWN_CONVOLUTIONS)
-    narrow = math.prod(weight.shape[2:]) > 1 and (_innermost(x) != 1 or x.shape[1] % 8 != 0)  # neighbours are copied one by one
-    return PRODUCT + max(bytes_of([made, x, weight]) / BYTES, 2 * _multiplications(node) / rate) * (ODD if narrow else 1)
+    stride, padding, groups = node.args[3], node.args[4], node.args[8]
+    if groups == x.shape[1] > 1:
+        return PRODUCT + _multiplications(node) / OWN_DEPTHWISE
+    line = x.shape[1] * (weight.shape[-1] if list(stride) == list(weight.shape[2:]) and not any(padding) else 1)
+    narrow = math.prod(weight.shape[2:]) > 1 and (_innermost(x) != 1 or line % 8 != 0)  # neighbours are copied one by one
+    return PRODUCT + max(bytes_of([made, x, weight]) / BYTES, 2 * _multiplications(node) / rate) * (OWN_NARROW if narrow else 1)
 
 
 def _attention(made, q, k, causal) -> float:
