@@ -30,11 +30,12 @@ _PLACES = {
     "Error": "_native",
     "Fault": "_native",
     "gpu": "_native",
+    "convolution": "convolutions",
 }
 
 
 _MODULES = (
-    "_native dtypes einsum exchange kernels layout numpy_api numpy_operators operators program quant ranks sizes torch tracing torch_backend".split()
+    "_native convolutions dtypes einsum exchange kernels layout numpy_api numpy_operators operators program quant ranks sizes torch tracing torch_backend".split()
 )
 
 

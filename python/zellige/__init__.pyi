@@ -8,6 +8,7 @@ from . import ranks as ranks
 from ._native import Error as Error
 from ._native import Fault as Fault
 from ._native import gpu as gpu
+from .convolutions import convolution as convolution
 from .exchange import TensorSpec as TensorSpec
 from .layout import Int as Int
 from .layout import Layout as Layout
@@ -165,6 +166,7 @@ from .movements import scatter as scatter
 from .movements import slice as slice
 from .movements import slice_scatter as slice_scatter
 from .movements import split as split
+from .movements import unfold as unfold
 from .operators import abs as abs
 from .operators import add as add
 from .operators import amax as amax

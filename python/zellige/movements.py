@@ -49,6 +49,16 @@ def slice(x: Any, dim: int, start: int, end: int) -> Any:  # noqa: A001
     return _call("slice", (x,), dim=_dim(x, dim), start=start, end=end)
 
 
+def unfold(x: Any, dim: int, size: int, step: int = 1, *, dilation: int = 1, padding: int | Sequence[int] = 0) -> Any:
+    """Returns the windows of x along a dimension, as torch.Tensor.unfold does: zellige.unfold(x, 1, 3) of x(n, 10) has shape
+    (n, 8, 3). Their number takes the place of the extent, and their `size` elements are the last dimension. Windows begin
+    every `step` elements, and have every `dilation`-th element. padding: the number of zeros before and after the
+    dimension, or both.
+    """
+    before, after = (padding, padding) if is_int(padding) else padding
+    return _call("unfold", (x,), dim=_dim(x, dim), size=size, step=step, dilation=dilation, padding=[before, after])
+
+
 def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
     """Concatenates arrays along a dimension: zellige.concat([x, y], -1). Their other extents must be equal."""
     arrays = list(arrays)

@@ -169,6 +169,14 @@ def slice(x, dim, start, end):  # noqa: A001
     return np.take(x, np.arange(start, end), axis=dim)
 
 
+def unfold(x, dim, size, step, dilation, padding):
+    x = np.moveaxis(np.asarray(x), dim, -1)
+    x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [tuple(padding)])
+    reach = (size - 1) * dilation + 1
+    windows = np.lib.stride_tricks.sliding_window_view(x, reach, -1)[..., ::step, ::dilation]
+    return np.moveaxis(windows, -2, dim)
+
+
 def concat(*arrays, dim):
     return np.concatenate(arrays, axis=dim)
 

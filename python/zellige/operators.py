@@ -19,7 +19,7 @@ from .dispatch import call as _call
 from .dispatch import dim_of as _dim
 from .dispatch import json_number
 from .dispatch import number as _number
-from .movements import concat, expand, gather, in_place, mask, permute, reshape, rotary, rotary_interleaved, scatter, slice, slice_scatter, split  # noqa: A004, F401
+from .movements import concat, expand, gather, in_place, mask, permute, reshape, rotary, rotary_interleaved, scatter, slice, slice_scatter, split, unfold  # noqa: A004, F401
 from .operator_arguments import spoken
 from .tracing import Array, is_scalar, as_numbers
 

@@ -225,12 +225,24 @@ graph::KernelGraph alone(const graph::KernelGraph& g, const GroupKernel& k) {
     a.tensors.push_back(std::move(tensor));
     return at[t] = static_cast<int>(a.tensors.size()) - 1;
   };
+  // Windows are seen through their views: how they are read depends on these.
+  const auto given = [&](const auto& self, int t) -> int {
+    if (at.count(t) > 0) return at[t];
+    if (!rewrite::shows_windows(g, t)) {
+      const int input = add(t, outside(g, t));
+      a.inputs.push_back(input);
+      return input;
+    }
+    const auto view = std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) { return op.outputs[0] == t; });
+    const int from = self(self, view->inputs[0]);
+    const graph::KernelTensor& y = g.tensors[t];
+    const int result = add(t, {y.dtype, y.shape, {}, y.name});
+    a.ops.push_back({view->kind, {from}, {result}, view->attributes});
+    return result;
+  };
   for (int i : concatenations(g, k.ops)) {
     graph::KernelOp op = g.ops[i];
-    for (int& t : op.inputs) {
-      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
-      t = at[t];
-    }
+    for (int& t : op.inputs) t = given(given, t);
     const graph::KernelTensor& y = g.tensors[op.outputs[0]];
     op.outputs = {add(op.outputs[0], {y.dtype, y.shape, {}, y.name})};
     a.ops.push_back(std::move(op));
@@ -238,7 +250,13 @@ graph::KernelGraph alone(const graph::KernelGraph& g, const GroupKernel& k) {
   for (const LaunchPart& part : k.parts) {
     graph::KernelOp op{.kind = graph::OpKind::custom, .block = part.block};
     for (const auto& [t, shape] : part.loads) {
-      if (at.count(t) == 0) {
+      if (at.count(t) == 0 && rewrite::shows_windows(g, t)) {
+        const int seen = given(given, t);
+        if (shape != g.tensors[t].shape) {
+          const int as = add(t, {g.tensors[t].dtype, shape, {}, g.tensors[t].name + "_rows"});
+          a.ops.push_back({graph::OpKind::reshape, {seen}, {as}, {.sizes = shape}});
+        }
+      } else if (at.count(t) == 0) {
         graph::KernelTensor tensor = outside(g, t);
         tensor.strides = reshaped(tensor.strides, tensor.shape, shape);
         tensor.shape = shape;

@@ -9,6 +9,7 @@
 #include "plan/estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
+#include "rewrite/lay_out.hpp"
 #include "target/instructions.hpp"
 #include "target/pipe.hpp"
 
@@ -44,6 +45,13 @@ double kept_share(const graph::Attributes& a, const graph::Shape& shape) {
   return kept / static_cast<double>(rows * columns);
 }
 
+/// Returns the tensor whose elements are read: of windows, each of which overlaps others, their source.
+int source_of(const graph::KernelGraph& g, int tensor) {
+  while (rewrite::shows_windows(g, tensor))
+    tensor = std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) { return op.outputs[0] == tensor; })->inputs[0];
+  return tensor;
+}
+
 }  // namespace
 
 double us_after_another(const predict::CostEstimate& cost, const target::Target& target) {
@@ -73,7 +81,7 @@ double floor_us(const graph::KernelGraph& g, const std::vector<int>& ops, const 
   for (int i : ops) {
     const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
-      if (made.count(t) == 0) moved.insert(t);
+      if (made.count(t) == 0) moved.insert(source_of(g, t));
     for (int t : op.outputs)
       if (leaves(g, ops, t)) moved.insert(t);
     if (op.kind == graph::OpKind::mask)

@@ -76,6 +76,7 @@ tiling::MatmulSize size_of(const graph::KernelGraph& g, const GroupSteps& s, con
     const graph::KernelTensor& t = g.tensors[value->tensor];
     const graph::Strides laid_out = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
     if (t.shape.size() < 2) continue;
+    if (rewrite::shows_windows(g, value->tensor)) size.lines = false;  // no box of TMA has their elements
     *along_k = selection::innermost(t.shape, laid_out) == static_cast<int>(t.shape.size()) - last;
     // Others are read from copies with aligned lines, if that is faster (lower/align.hpp).
     for (std::size_t d = 0; d < t.shape.size(); ++d)

@@ -70,6 +70,7 @@ Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const 
   Condition all;
   for (int d = 0; d < n.view.rank(); ++d)
     if (n.view.predicated(d)) check(all, n.view.along(d, block_), at[d]);
+  check_windows(all, n, at);
   return all;
 }
 
@@ -191,6 +192,7 @@ KernelText::Existing KernelText::existing(const Node& n, const graph::Shape& pad
     if (padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
     if (n.view.predicated(d)) check(inside, n.view.along(d, block_), from[d]);
   }
+  check_windows(inside, n, from);
   std::string left;
   if (padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = (n.shape[inner] - at[inner]).str();
   if (n.view.predicated(inner)) {

@@ -307,7 +307,7 @@ NodeValue KernelText::read_shared(const Item& item, const NestAt& nest) {
 bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest) const {
   const Context& c = *nest.context;
   const bool rows = !c.row && c.axes() > 1;
-  if ((!rows && !keeps_) || n.view.predicated(c.inner())) return false;
+  if ((!rows && !keeps_) || n.view.predicated(c.inner()) || n.unfolded) return false;
   std::vector<Index> inside = at;
   for (int d = 0; d < n.view.rank(); ++d) {
     if (!n.view.predicated(d)) continue;
@@ -333,8 +333,9 @@ NodeValue KernelText::read_global(const Item& item, const NestAt& nest) {
     const bool clamped = item.zeros_out_of_bounds && clamp(at, n, nest);
     parts.push_back(
         fmt::format("{}<{}>({}({}))", item.raw ? "load" : "read", width, global(n.tensor), fmt::join(at, ", ")));
-    if (!item.zeros_out_of_bounds || clamped) continue;
-    parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(), type, width);
+    const Condition exists = item.zeros_out_of_bounds && !clamped ? inside(n, at) : Condition();
+    if (exists.empty()) continue;
+    parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(exists), parts.back(), type, width);
   }
   return joined(parts, item.vector, type);
 }

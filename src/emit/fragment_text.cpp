@@ -46,7 +46,8 @@ std::vector<Item> checked_by_load(const kernel::Kernel& kernel, std::vector<Item
     // The loop leaves out what is invariant.
     if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) item.invariant = true;
     if (item.kind == Item::Kind::read_global)
-      item.zeros_out_of_bounds = kernel.program.nodes[item.node].view.predicated();
+      item.zeros_out_of_bounds =
+          kernel.program.nodes[item.node].unfolded || kernel.program.nodes[item.node].view.predicated();
   }
   return items;
 }

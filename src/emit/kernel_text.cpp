@@ -99,6 +99,10 @@ void KernelText::declarations() {
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
+    if (const tile::Windows* w = program_.windows(t)) {
+      declare_windows(t, *w, wide.contains(t));
+      continue;
+    }
     if (program_.strides.contains(t)) {
       std::string strides;
       for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d)

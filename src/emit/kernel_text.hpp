@@ -118,6 +118,8 @@ class KernelText {
   Index bound(std::int64_t bound, int size) const;
   void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
+  void check_windows(Condition&, const Node&, const std::vector<Index>& at) const;
+  void declare_windows(int tensor, const tile::Windows&, bool wide);
 
   // role_text.cpp: warp roles, their shared-memory rings, TMA copies and synchronisation.
   void rings();

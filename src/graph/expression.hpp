@@ -7,6 +7,7 @@
 #include "graph/error.hpp"
 #include "graph/graph.hpp"
 #include "graph/sized_graph.hpp"
+#include "graph/unfold.hpp"
 
 namespace zellige::graph {
 
@@ -122,6 +123,11 @@ template <class L> Handle<L> expand(Handle<L> x, const SymbolicShape& shape) {
 template <class L> Handle<L> slice(Handle<L> x, int dim, const SymbolicExtent& start, const SymbolicExtent& end) {
   return append_sized<L>(OpKind::slice, {x}, {.dim = dim, .start = start.planned(), .end = end.planned()},
                          {{IntegerPlace::Of::start, {start}}, {IntegerPlace::Of::end, {end}}})[0];
+}
+
+/// Returns the windows of `x` along `dim`: their number takes the place of its extent, and their elements are the last dimension.
+inline TensorHandle unfold(TensorHandle x, int dim, const Unfold& u) {
+  return made<KernelLevel>({x}, OpKind::unfold, {.dim = dim, .sizes = {u.size, u.step, u.dilation, u.before, u.after}});
 }
 
 /// Masks a tensor by element index: elements outside the bounds `kept` (such as a causal mask) become

@@ -136,7 +136,8 @@ enum class OpKind : std::uint8_t {
   reshape,
   expand,
   slice,
-  mask,  // by index: kept.hpp
+  unfold,  // windows along `dim`: unfold.hpp
+  mask,    // by index: kept.hpp
   // Collectives, between the ranks of a graph: collective.hpp.
   all_reduce,             // sum over the ranks
   all_reduce_max,         // maximum over the ranks
@@ -209,6 +210,7 @@ struct Attributes {
   // - sum, mean, amax, prod, logsumexp, amin: the dimensions, if several
   // - rms_norm, layer_norm: the normalized shape (empty: the last dimension)
   // - all_to_all: the dimension that is split, the dimension along which parts are joined
+  // - unfold: elements of a window, step between windows, dilation, zeros before and after the dimension
   // - input: the tensor's shape with padding, which reads as zeros; output: the stored shape without padding
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;  // amax, prod, amin, sum, mean, logsumexp: reduced dimensions remain, with extent 1

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "graph/compose.hpp"
 #include "graph/dtype.hpp"
@@ -13,6 +14,7 @@
 #include "graph/reductions.hpp"
 #include "graph/rows.hpp"
 #include "graph/sized_graph.hpp"
+#include "graph/unfold.hpp"
 
 namespace zellige::graph {
 
@@ -52,6 +54,10 @@ namespace {
 
 template <class S>
 using ExtentOf = typename S::value_type;
+
+std::optional<std::int64_t> constant(std::int64_t extent) { return extent; }
+std::optional<std::int64_t> constant(const SymbolicExtent& extent) { return extent.constant(); }
+std::optional<std::int64_t> constant(const NamedExtent& extent) { return extent.value(); }
 
 /// Attributes of an operator from which shapes follow; `rest` are those that are constants.
 template <class S>
@@ -280,6 +286,26 @@ S sliced(const Where& where, const ShapeAttributes<S>& a, S x) {
   return x;
 }
 
+/// Returns the shape of the windows of x: their number in place of `dim`, and their elements as the last dimension. Throws Error
+/// unless there is a window, and the extent is a constant.
+template <class S>
+S unfolded(const Where& where, const Attributes& a, S x) {
+  check_dim(where, a.dim, x);
+  const Unfold u = unfold_of(where, a);
+  for (std::size_t d = 0; d < x.size(); ++d)
+    if (!constant(x[d]))
+      fail_at(where, "expected windows of extents that are constant, found {} (dimension {} of {})", x[d], d,
+              to_string(x));
+  const std::optional<std::int64_t> extent = constant(x[a.dim]);
+  if (u.reach() > *extent + u.before + u.after)
+    fail_at(where, "expected windows that reach over at most {} elements (dimension {} of {}{}), found {}",
+            *extent + u.before + u.after, a.dim, to_string(x), u.padded() ? ", with its padding" : "", u.reach());
+  x[a.dim] = u.windows(*extent);
+  x.push_back(u.size);
+  check_shape(where, "the result", x);
+  return x;
+}
+
 /// Returns the shape of a concatenation. Throws Error if the operands differ in another dimension than `dim`.
 template <class S>
 S concat_shape(const Where& where, int dim, const std::vector<S>& operands) {
@@ -328,6 +354,7 @@ std::vector<S> moved_shapes(const Where& where, OpKind kind, const ShapeAttribut
   const S& x = operands[0];
   if (kind == OpKind::permute) return {permuted(where, a.rest, x)};
   if (kind == OpKind::slice) return {sliced(where, a, x)};
+  if (kind == OpKind::unfold) return {unfolded(where, a.rest, x)};
   if (kind == OpKind::concat) return {concat_shape(where, a.rest.dim, operands)};
   if (kind == OpKind::split) return split_shapes(where, a, x);
   S shape(a.sizes.begin(), a.sizes.end());
@@ -382,6 +409,7 @@ std::vector<S> shapes_of(const Where& where, OpKind kind, const ShapeAttributes<
     case OpKind::reshape:
     case OpKind::expand:
     case OpKind::slice:
+    case OpKind::unfold:
     case OpKind::concat:
     case OpKind::split:
       return moved_shapes(where, kind, a, operands);
@@ -407,60 +435,6 @@ std::vector<SymbolicShape> infer_shapes(const Where& where, OpKind kind, const S
 std::vector<NamedShape> infer_shapes(const Where& where, OpKind kind, const Attributes& a,
                                      const std::vector<NamedShape>& operands) {
   return shapes_of<NamedShape>(where, kind, {a, NamedShape(a.sizes), a.start, a.end}, operands);
-}
-
-bool adds_integers(OpKind kind) {
-  if (kind == OpKind::matmul || kind == OpKind::sum) return true;
-  const ReductionRow* row = reduction_of(kind);
-  return row && row->of == &monoids::sum && !row->squares && !row->rescales && row->then == Then::nothing;
-}
-
-DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
-  const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
-  if (kind == OpKind::matmul && narrow) return DType::f32;
-  if (adds_integers(kind) && is_integer(operands)) return operands == DType::int64 ? operands : DType::int32;
-  return kind == OpKind::cast ? attributes.dtype : operands;
-}
-
-/// Returns whether an elementwise operator makes other numbers of integers, which may need more bits.
-static bool is_arithmetic(OpKind kind) {
-  using enum OpKind;
-  return kind == add || kind == sub || kind == mul || kind == neg || kind == abs || kind == square ||
-         kind == mul_scalar;
-}
-
-void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
-  if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
-    fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
-  if (kind == OpKind::cast && is_weight_only(a.dtype))
-    fail_at(where, "expected a cast to a dtype that kernels store, found {}: of it there are inputs alone",
-            name(a.dtype));
-  if (is_weight_only(dtype) && kind != OpKind::cast && family(kind) != OpFamily::view && kind != OpKind::input)
-    fail_at(where, "expected operands that are cast to f16, bf16 or f32, found {}: weights are viewed and cast alone",
-            name(dtype));
-  if (!is_integer(dtype)) return;
-  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
-  if (kind == OpKind::matmul && dtype != DType::int8)
-    fail_at(where, "expected floating-point operands or int8, found {}: cast them first", name(dtype));
-  if (kind == OpKind::amin)  // as compose() defines it
-    fail_at(
-        where,
-        "expected floating-point operands, found {}: a minimum is minus the maximum of -x, and the lowest {} has no "
-        "negative; -1 - amax(-1 - x) is the minimum of integers",
-        name(dtype), name(dtype));
-  const bool folds = adds_integers(kind) || kind == OpKind::amax;
-  if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
-    fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
-  const bool copies = kind == OpKind::mul_scalar && a.scalar == 1;
-  if (is_stored_only(dtype) && is_arithmetic(kind) && !copies)
-    fail_at(where, "expected numbers to compute with, found {}: cast them to int32 first", name(dtype));
-  const Format& f = format(dtype);
-  const auto check = [&](const char* what, double x) {
-    if (x != std::floor(x) || x < f.lowest || x > f.greatest)
-      fail_at(where, "expected a {} that {} holds, found {}", what, name(dtype), x);
-  };
-  if (kind == OpKind::mul_scalar || takes_scalar(kind, operands)) check("scalar", a.scalar);
-  if (kind == OpKind::clamp) check("lo", a.lo), check("hi", a.hi);
 }
 
 std::vector<bool> varies(const BlockGraph& block) {

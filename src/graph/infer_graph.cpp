@@ -8,6 +8,7 @@
 #include "graph/infer.hpp"
 #include "graph/operand_scalar.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 #include "graph/rows.hpp"
 #include "graph/sized_graph.hpp"
 
@@ -329,6 +330,61 @@ KernelGraph infer(KernelGraph g) {
     if (!walk.made[t]) fail_at(top, "expected a producer for each tensor, found none for tensor {}", t);
   name_the_nameless(top, g.tensors, 't');
   return g;
+}
+
+bool adds_integers(OpKind kind) {
+  if (kind == OpKind::matmul || kind == OpKind::sum) return true;
+  const ReductionRow* row = reduction_of(kind);
+  return row && row->of == &monoids::sum && !row->squares && !row->rescales && row->then == Then::nothing;
+}
+
+DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
+  const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
+  if (kind == OpKind::matmul && narrow) return DType::f32;
+  if (adds_integers(kind) && is_integer(operands)) return operands == DType::int64 ? operands : DType::int32;
+  return kind == OpKind::cast ? attributes.dtype : operands;
+}
+
+/// Returns whether an elementwise operator makes other numbers of integers, which may need more bits.
+static bool is_arithmetic(OpKind kind) {
+  using enum OpKind;
+  return kind == add || kind == sub || kind == mul || kind == neg || kind == abs || kind == square ||
+         kind == mul_scalar;
+}
+
+void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
+  if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
+    fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
+  if (kind == OpKind::cast && is_weight_only(a.dtype))
+    fail_at(where, "expected a cast to a dtype that kernels store, found {}: of it there are inputs alone",
+            name(a.dtype));
+  const bool shown = family(kind) == OpFamily::view && kind != OpKind::unfold;
+  if (is_weight_only(dtype) && kind != OpKind::cast && !shown && kind != OpKind::input)
+    fail_at(where, "expected operands that are cast to f16, bf16 or f32, found {}: weights are viewed and cast alone",
+            name(dtype));
+  if (!is_integer(dtype)) return;
+  const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
+  if (kind == OpKind::matmul && dtype != DType::int8)
+    fail_at(where, "expected floating-point operands or int8, found {}: cast them first", name(dtype));
+  if (kind == OpKind::amin)  // as compose() defines it
+    fail_at(
+        where,
+        "expected floating-point operands, found {}: a minimum is minus the maximum of -x, and the lowest {} has no "
+        "negative; -1 - amax(-1 - x) is the minimum of integers",
+        name(dtype), name(dtype));
+  const bool folds = adds_integers(kind) || kind == OpKind::amax;
+  if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
+    fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
+  const bool copies = kind == OpKind::mul_scalar && a.scalar == 1;
+  if (is_stored_only(dtype) && is_arithmetic(kind) && !copies)
+    fail_at(where, "expected numbers to compute with, found {}: cast them to int32 first", name(dtype));
+  const Format& f = format(dtype);
+  const auto check = [&](const char* what, double x) {
+    if (x != std::floor(x) || x < f.lowest || x > f.greatest)
+      fail_at(where, "expected a {} that {} holds, found {}", what, name(dtype), x);
+  };
+  if (kind == OpKind::mul_scalar || takes_scalar(kind, operands)) check("scalar", a.scalar);
+  if (kind == OpKind::clamp) check("lo", a.lo), check("hi", a.hi);
 }
 
 }  // namespace zellige::graph

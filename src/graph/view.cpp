@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graph/ops.hpp"
+#include "graph/unfold.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -88,6 +89,13 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
       v = {strides, from};
       v.starts[a.dim] += a.start;
       return v;
+    case OpKind::unfold: {
+      const Unfold u = unfold_of(a);
+      if (u.padded()) return std::nullopt;
+      v.steps = strides, v.steps[a.dim] *= u.step, v.steps.push_back(strides[a.dim] * u.dilation);
+      if (!begin_at(v, result, from, strides)) return std::nullopt;
+      return v;
+    }
     case OpKind::reshape: {
       const std::optional<Strides> steps = reshaped(operand, strides, result);
       if (!steps) return std::nullopt;

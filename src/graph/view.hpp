@@ -7,7 +7,7 @@
 
 namespace zellige::graph {
 
-/// Returns whether the operator is permute, reshape, expand or slice.
+/// Returns whether the operator is permute, reshape, expand, slice or unfold.
 bool is_view(OpKind);
 /// Returns whether the operator is permute or reshape: a view that has each element of its operand once.
 bool is_whole_view(OpKind);
@@ -21,7 +21,7 @@ struct Viewed {
 
 /// Returns the strides and the offset of a view's result in the operand's memory. `starts`: the operand's own offset,
 /// in elements per dimension (empty: 0). Returns nullopt if no strides express the result, because a reshape merges
-/// dimensions that are not contiguous, or because the offset is no multiple of a stride of the result.
+/// dimensions that are not contiguous, because windows have padding, or because the offset is no multiple of a stride of the result.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&, const Shape& result,
                              const Shape& starts = {});
 

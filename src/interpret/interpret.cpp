@@ -149,7 +149,7 @@ Places InterpretedBlock::places(const tile::Node& n, std::int64_t iteration) con
             number == number ? static_cast<std::int64_t>(std::clamp(number, 0.0, static_cast<double>(last))) : 0;
         at = n.page > 0 ? row * n.page_step + at % n.page : at + row;
       }
-      of.push_back(exists ? at * strides[d] : Places::outside);
+      of.push_back(exists ? at * (n.unfolded ? 1 : strides[d]) : Places::outside);
     }
     all.of.push_back(std::move(of));
   }
@@ -158,6 +158,8 @@ Places InterpretedBlock::places(const tile::Node& n, std::int64_t iteration) con
 
 void InterpretedBlock::move(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
   const Places at = places(n, iteration);
+  if (const tile::Windows* w = n.unfolded ? program_.windows(n.tensor) : nullptr)
+    return memory_.load_windows(*w, n.tensor, at, value.values.data());
   if (n.kind == tile::NodeKind::load) return memory_.load(n.tensor, at, value.values.data());
   value.values = values_[n.in[0]].values;
   round(n.dtype, value);

@@ -14,7 +14,7 @@ Memory::Memory(const tile::TilePrograms& p, const std::vector<reference::Array>&
     : program_(p), memories_(p.tensors.size()) {
   std::vector<std::int64_t> spans(p.tensors.size(), 0);
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
-    if (!p.tensors[t].strides.empty())
+    if (!p.tensors[t].strides.empty() && !p.windows(t))
       spans[owner(t)] = std::max(spans[owner(t)], graph::span(p.tensors[t].shape, p.tensors[t].strides));
   for (std::size_t t = 0; t < spans.size(); ++t)
     memories_[t] = {std::vector<double>(spans[t], std::numeric_limits<double>::quiet_NaN()),
@@ -57,6 +57,25 @@ void Memory::load(int tensor, const Places& places, double* to) const {
   const double* from = memories_[owner(tensor)].values.data();
   std::fill_n(to, places.size(), 0.0);
   places.each([&](std::int64_t element, std::int64_t at) { to[element] = from[at]; });
+}
+
+void Memory::load_windows(const tile::Windows& windows, int tensor, const Places& places, double* to) const {
+  const std::vector<double>& from = memories_[owner(tensor)].values;
+  graph::Shape shape, at;
+  for (const auto& of : places.of) shape.push_back(static_cast<std::int64_t>(of.size()));
+  for (std::int64_t element = 0; element < graph::size(shape); ++element) {
+    at = graph::coordinates(element, shape);
+    bool exists = true;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      at[d] = places.of[d][static_cast<std::size_t>(at[d])];
+      exists = exists && at[d] != Places::outside;
+    }
+    const std::optional<std::int64_t> place = exists ? windows.place(at) : std::nullopt;
+    if (place && (*place < 0 || *place >= static_cast<std::int64_t>(from.size())))
+      fail("tensor {} has {} elements, and windows of it show element {}", program_.tensors[tensor].name, from.size(),
+           *place);
+    to[element] = place ? from[static_cast<std::size_t>(*place)] : 0;
+  }
 }
 
 void Memory::load_bytes(int tensor, const Places& places, double* to) const {

@@ -63,6 +63,8 @@ class Memory {
 
   /// Copies the elements of a tensor at these places to a tile, row by row. What is outside is 0.
   void load(int tensor, const Places&, double* to) const;
+  /// Copies the elements of windows at these coordinates to a tile, row by row. Padding and what is outside are 0.
+  void load_windows(const tile::Windows&, int tensor, const Places&, double* to) const;
   /// The same, of a tensor of the bytes of a tensor that has several elements in a byte.
   void load_bytes(int tensor, const Places&, double* to) const;
   /// Writes a tile to the tensor, and remembers the writer. What is outside is not written.

@@ -1,4 +1,7 @@
 // Describes a program: its head, its tilings, its tensors in device memory, and its kernels.
+#include <optional>
+#include <utility>
+
 #include "ir/sections.hpp"
 
 namespace zellige::ir {
@@ -82,6 +85,34 @@ void tensor(Io& io, tile::TilePrograms& p, int i, const Ids& gmem, graph::Extent
 }
 
 template <class Io>
+void windows(Io& io, std::optional<tile::Windows>& of) {
+  if (!io.when("windows", of.has_value())) return;
+  tile::Windows w = of.value_or(tile::Windows());
+  const auto list = [&](std::string_view word, std::vector<std::int64_t>& all) { io.word(word), io.value(all); };
+  io.word("of"), io.value(w.extents);
+  list("strides", w.strides), list("starts", w.starts), list("origin", w.origin);
+  std::vector<std::int64_t> counts, numbers;  // of digits by dimension; extent, dimension and step of each
+  for (const auto& dim : w.digits) {
+    counts.push_back(static_cast<std::int64_t>(dim.size()));
+    for (const tile::WindowDigit& d : dim) numbers.insert(numbers.end(), {d.extent, std::int64_t{d.dim}, d.step});
+  }
+  list("digits", counts), list("each", numbers);
+  if constexpr (Io::reads) {
+    std::int64_t total = 0;
+    for (const std::int64_t n : counts) io.require(n >= 0 && n <= 64, "a dimension has 0 to 64 digits"), total += n;
+    io.require(std::cmp_equal(numbers.size(), 3 * total), "each digit has an extent, a dimension and a step");
+    w.digits.clear();
+    std::size_t at = 0;
+    for (const std::int64_t n : counts) {
+      w.digits.emplace_back();
+      for (std::int64_t i = 0; i < n; ++i, at += 3)
+        w.digits.back().push_back({numbers[at], static_cast<int>(numbers[at + 1]), numbers[at + 2]});
+    }
+    of = std::move(w);
+  }
+}
+
+template <class Io>
 void view(Io& io, std::pair<int, tile::TensorView>& view, const Ids& gmem) {
   tile::TensorView& v = view.second;
   io.named(gmem, view.first);
@@ -99,6 +130,7 @@ void view(Io& io, std::pair<int, tile::TensorView>& view, const Ids& gmem) {
   }
   if (io.when("value", v.value >= 0)) io.named(gmem, v.value);
   if (io.when("number", v.number >= 0)) io.named(gmem, v.number);
+  windows(io, v.windows);
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ void attributes(Io& io, tile::Node& n) {
   }
   io.flag("carried", n.carried);
   io.flag("window", n.window);
+  io.flag("unfolded", n.unfolded);
 }
 
 }  // namespace

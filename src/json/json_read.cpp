@@ -194,6 +194,19 @@ bool read_flag(const Where& where, const char* what, const Json& j) {
   return j.get<bool>();
 }
 
+/// Reads one of the attributes of an unfold.
+void read_unfold(const Where& where, std::string_view name, const Json& value, graph::Attributes& a) {
+  if (a.sizes.empty()) a.sizes = {1, 1, 1, 0, 0};
+  if (name == "size") a.sizes[0] = integer(where, "size", value, 1, max_extent);
+  if (name == "step") a.sizes[1] = integer(where, "step", value, 1, max_extent);
+  if (name == "dilation") a.sizes[2] = integer(where, "dilation", value, 1, max_extent);
+  if (name != "padding") return;
+  const std::vector<std::int64_t> zeros = integers(where, "padding", value, 0, max_extent);
+  if (zeros.size() != 2)
+    fail_at(where, "expected padding to hold 2 numbers (zeros before and after), found {}", zeros.size());
+  a.sizes[3] = zeros[0], a.sizes[4] = zeros[1];
+}
+
 /// Returns the attributes that operators of this kind have, read from the JSON object `j`. `op` is the operator's index in the
 /// kernel graph, whose integers may depend on sizes; of an operator of a block graph the sizes are empty.
 graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j, int op, SizedIntegers& sized) {
@@ -220,6 +233,7 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
     if (key.name == "shape" || key.name == "normalized_shape" || key.name == "sizes")
       a.sizes = sized.read_list(where, name, value, {Of::sizes, op}, 1, max_extent);
     if (key.name == "start") a.start = sized_integer(name, value, Of::start, 0);
+    if (kind == OpKind::unfold) read_unfold(where, key.name, value, a);
     if (key.name == "end") a.end = sized_integer(name, value, Of::end, 1);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
     if (key.name == "tf32") a.tf32 = read_flag(where, name, value);

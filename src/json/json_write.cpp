@@ -65,6 +65,14 @@ graph::Json scalar_text(double x) {
   return x;
 }
 
+/// Adds an attribute of an unfold, unless it has its default.
+void put_unfold(graph::Json& j, const std::string& name, const std::vector<std::int64_t>& sizes) {
+  if (name == "size") j[name] = sizes[0];
+  if (name == "step" && sizes[1] != 1) j[name] = sizes[1];
+  if (name == "dilation" && sizes[2] != 1) j[name] = sizes[2];
+  if (name == "padding" && (sizes[3] != 0 || sizes[4] != 0)) j[name] = {sizes[3], sizes[4]};
+}
+
 /// Adds an operator's attributes to its JSON object, without optional ones that have their default.
 /// `operands`: number of tensor operands.
 void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes& a, std::size_t operands) {
@@ -80,6 +88,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
     if (name == "to") j[name] = a.to;
     const bool list = name == "sizes" || name == "dims" || name == "shape" || name == "normalized_shape";
     if (list && (key.required || !a.sizes.empty())) j[name] = a.sizes;
+    if (kind == graph::OpKind::unfold) put_unfold(j, name, a.sizes);
     if (name == "start" && (key.required || a.start != 0)) j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);

@@ -28,6 +28,10 @@ std::set<int> wide_tensors(const Kernel& kernel, const tile::TilePrograms& progr
   std::set<int> wide;
   for (const tile::Node& n : kernel.program.nodes)
     if (tile::accesses(n) && reach(kernel, n, &program.tensors[n.tensor]).wide()) wide.insert(n.tensor);
+  // The offsets of windows, from a pixel before the source to one after it.
+  for (const tile::Node& n : kernel.program.nodes)
+    if (const tile::Windows* w = n.unfolded ? program.windows(n.tensor) : nullptr)
+      if (const std::int64_t last = w->distances(); last + std::abs(w->offset()) > max_int32) wide.insert(n.tensor);
   return wide;
 }
 

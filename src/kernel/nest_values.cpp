@@ -198,7 +198,7 @@ int NestValues::leaf(int node, const NestPoint& p) {
     const bool several = p.vector > 1 && n.shape[p.inner] > 1;
     // A bounds check tests only the first element of a vector.
     item.zeros_out_of_bounds =
-        (!p.checked || (several && n.view.straddles_end(p.inner, p.vector))) && n.view.predicated();
+        n.unfolded || ((!p.checked || (several && n.view.straddles_end(p.inner, p.vector))) && n.view.predicated());
     int width = 1;
     if (several && p.limit[p.inner] == 0) {
       width = std::min(p.vector, nest.kernel.in_place(node)->vector);

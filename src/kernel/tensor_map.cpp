@@ -19,6 +19,7 @@ const Work& copy_of(const Kernel& kernel, int node) {
 
 std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner) {
   const int size = graph::whole_bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
+  if (n.unfolded) return fmt::format("{} is windows, whose elements no box has", tensor.name);
   if (rank > max_dimensions)
     return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, max_dimensions);
   if (tensor.strides[inner] != 1)

@@ -168,7 +168,7 @@ std::optional<tile::TileProgram> align_operands(tile::TilePrograms& program, til
   std::vector<LineCopy> copies;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const tile::Node n = p.nodes[i];
-    if (n.kind != tile::NodeKind::load || tile::number_of(n) >= 0) continue;
+    if (n.kind != tile::NodeKind::load || tile::number_of(n) >= 0 || n.unfolded) continue;
     const bool of_product = std::ranges::any_of(
         p.consumers(static_cast<int>(i)), [&](int reader) { return p.nodes[reader].kind == tile::NodeKind::matmul; });
     if (!of_product || !worth_a_copy(program, p, n, target)) continue;

@@ -66,6 +66,8 @@ class CopyLowering {
     if (program_.memory_of(from) == to) return {};  // the operand was computed in the result's memory
     const graph::Shape result = program_.tensors[to].shape, operand = program_.shape(from);
     const std::string label = program_.tensors[to].name;
+    if (op_.kind == graph::OpKind::unfold || program_.windows(from))
+      return view_windows(program_, op_, target_, [&](int a, int b) { return copy(a, b); });
     const graph::KernelTensor& t = program_.tensors[from];
     const graph::Strides padded = selection::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
                                                             graph::elements_in(target_.access_bytes, t.dtype));

@@ -40,7 +40,7 @@ bool see_repeated(tile::TilePrograms& program, const graph::KernelGraph& graph, 
   const int from = reshape.inputs[0], to = reshape.outputs[0];
   const graph::Shape operand = program.shape(from), result = program.tensors[to].shape;
   const int d = merged(operand, result);
-  if (d < 0 || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
+  if (d < 0 || program.windows(from) || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
   graph::Strides strides = program.tensors[from].strides;
   graph::Shape starts = program.starts(from), narrow = result;
   if (strides.empty() || strides[d + 1] != 0 || operand[d + 1] < 2 || starts[d + 1] != 0) return false;

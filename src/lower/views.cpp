@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/repeats.hpp"
 #include "selection/layouts.hpp"
 
 namespace zellige::lower {
@@ -39,6 +40,61 @@ void make_view(tile::TilePrograms& program, int tensor, int from, const graph::S
   program.views[tensor] = {program.memory_of(from), shape, starts, value < 0 ? program.value_of(from) : value};
 }
 
+void make_windows(tile::TilePrograms& program, int tensor, int from, tile::Windows windows) {
+  const graph::Shape shape = program.tensors[tensor].shape;
+  make_view(program, tensor, from, shape, windows.units(), graph::Shape(shape.size(), 0));
+  program.views.at(tensor).windows = std::move(windows);
+}
+
+namespace {
+
+/// Returns a view of windows as a view operator shows them: without other elements, or in another order.
+int windows_of(tile::TilePrograms& program, int tensor, graph::OpKind kind, const graph::Attributes& a,
+               const graph::Shape& shape) {
+  std::optional<tile::Windows> windows = tile::viewed(*program.windows(tensor), kind, a, shape);
+  if (!windows) fault("digits do not express the view {} of {}", graph::to_string(shape), program.tensors[tensor].name);
+  for (const auto& [view, v] : program.views)
+    if (v.base == program.memory_of(tensor) && v.windows == windows && v.shape == shape) return view;
+  const int view = add_tensor(program, program.tensors[tensor].dtype, shape, {},
+                              fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
+  make_windows(program, view, tensor, *std::move(windows));
+  return view;
+}
+
+}  // namespace
+
+std::vector<tile::TileProgram> view_windows(tile::TilePrograms& program, const graph::KernelOp& op,
+                                            const target::Target& target,
+                                            const std::function<tile::TileProgram(int, int)>& copy) {
+  const int from = op.inputs[0], to = op.outputs[0];
+  const graph::Shape operand = program.shape(from), result = program.tensors[to].shape;
+  const std::string label = program.tensors[to].name;
+  settle_strides(program, from, false, target);
+  const auto seen_of = [&](int tensor) {
+    const tile::Windows* of = program.windows(tensor);
+    const tile::Windows all = of ? *of : tile::all_of(operand, program.tensors[tensor].strides, program.starts(tensor));
+    return tile::viewed(all, op.kind, op.attributes, result);
+  };
+  std::vector<tile::TileProgram> kernels;
+  std::optional<tile::Windows> seen;
+  if (graph::size(repeats(program, from)) == 1) seen = seen_of(from);
+  int base = from;
+  if (!seen) {
+    program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no digits of its windows: it is copied", label,
+                                        graph::name(op.kind), program.tensors[from].name, graph::to_string(operand),
+                                        graph::to_string(result)));
+    base = add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
+    kernels.push_back(copy(from, base));
+    seen = seen_of(base);
+  }
+  if (!seen) fault("{}: {} of {} has no digits", label, graph::name(op.kind), graph::to_string(operand));
+  const bool own = !program.tensors[to].strides.empty() || std::ranges::count(program.outputs, to) > 0;
+  const int view = own ? add_tensor(program, program.tensors[to].dtype, result, {}, label + "_view") : to;
+  make_windows(program, view, base, *std::move(seen));
+  if (own) kernels.push_back(copy(view, to));
+  return kernels;
+}
+
 int new_view(tile::TilePrograms& program, int from, const graph::Shape& shape, const graph::Strides& strides,
              const graph::Shape& starts, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, strides, name);
@@ -50,7 +106,7 @@ int view_of(tile::TilePrograms& program, int tensor, const graph::Shape& shape, 
             const graph::Shape& starts) {
   const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
-    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
+    if (v.base == base && v.value == value && v.shape == shape && v.starts == starts && !v.windows &&
         program.tensors[view].strides == strides && program.tensors[view].dtype == program.tensors[tensor].dtype)
       return view;
   return new_view(program, tensor, shape, strides, starts,
@@ -60,6 +116,7 @@ int view_of(tile::TilePrograms& program, int tensor, const graph::Shape& shape, 
 int seen_as(tile::TilePrograms& program, int tensor, const graph::Shape& shape, const target::Target& target) {
   const graph::Shape from = program.shape(tensor), first = program.starts(tensor);
   if (from == shape) return tensor;
+  if (program.windows(tensor)) return windows_of(program, tensor, graph::OpKind::reshape, {}, shape);
   settle_strides(program, tensor, false, target);
   const graph::Strides of = program.tensors[tensor].strides;
   graph::Strides strides(shape.size(), 1);
@@ -78,6 +135,10 @@ int seen_as(tile::TilePrograms& program, int tensor, const graph::Shape& shape, 
 }
 
 int permuted_view(tile::TilePrograms& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
+  if (program.windows(tensor)) {
+    const graph::Attributes order{.sizes = {dims.begin(), dims.end()}};
+    return windows_of(program, tensor, graph::OpKind::permute, order, permuted(program.shape(tensor), dims));
+  }
   settle_strides(program, tensor, false, target);
   return view_of(program, tensor, permuted(program.shape(tensor), dims),
                  permuted(program.tensors[tensor].strides, dims), permuted(program.starts(tensor), dims));

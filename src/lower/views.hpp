@@ -3,6 +3,8 @@
 //
 //   const int row = seen_as(program, weight, {1, 4096}, target);   // a vector as a matrix of one row
 #pragma once
+#include <functional>
+
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
@@ -38,6 +40,14 @@ int new_view(tile::TilePrograms&, int from, const graph::Shape&, const graph::St
 
 /// Returns the view of the tensor's memory with the given shape, strides and start; adds it if there is none.
 int view_of(tile::TilePrograms&, int tensor, const graph::Shape&, const graph::Strides&, const graph::Shape& starts);
+
+/// Makes the existing tensor `tensor`, of the windows' shape, a view of the memory of tensor `from` that shows these windows.
+void make_windows(tile::TilePrograms&, int tensor, int from, tile::Windows);
+
+/// Makes the result of an unfold, or of a view of windows, a view. Returns the programs that this takes: none if readers read the
+/// windows where they are. copy(a, b) returns the program that copies tensor a to b.
+std::vector<tile::TileProgram> view_windows(tile::TilePrograms&, const graph::KernelOp&, const target::Target&,
+                                            const std::function<tile::TileProgram(int, int)>& copy);
 
 /// Adds a tensor and returns its index. Its name is `name`, with underscores appended until it is unique.
 int add_tensor(tile::TilePrograms&, graph::DType, const graph::Shape&, const graph::Strides&, const std::string& name);

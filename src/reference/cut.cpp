@@ -270,6 +270,12 @@ int seen(Cutter& c, const graph::KernelOp& op, int t, const TensorRegion& r) {
       part = c.broadcast(r, operand);
       smaller.attributes.sizes = r.extent;
       break;
+    case graph::OpKind::unfold:
+      part.origin.pop_back(), part.extent.pop_back();
+      part.origin[op.attributes.dim] = 0, part.extent[op.attributes.dim] = c.shape(operand)[op.attributes.dim];
+      given.origin[op.attributes.dim] = given.origin.back() = 0;
+      given.extent[op.attributes.dim] = c.shape(t)[op.attributes.dim], given.extent.back() = op.attributes.sizes[0];
+      break;
     case graph::OpKind::slice:
       part.origin[op.attributes.dim] += op.attributes.start;
       smaller.attributes.start = 0, smaller.attributes.end = r.extent[op.attributes.dim];

@@ -12,6 +12,7 @@
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
+#include "graph/unfold.hpp"
 #include "reference/gemm.hpp"
 #include "reference/parallel.hpp"
 
@@ -238,6 +239,8 @@ void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std
   } else if (graph::is_composed(kind) || kind == graph::OpKind::rotary_interleaved) {
     const Evaluation steps(kind, attributes, in);
     std::copy_n(steps.values.back().values, graph::size(y.shape), y.values);
+  } else if (kind == graph::OpKind::unfold) {
+    graph::copy_windows(attributes, x.shape, x.values, y.shape, y.values, 0.0);
   } else if (graph::is_view(kind)) {
     copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
   } else if (kind == graph::OpKind::mask) {

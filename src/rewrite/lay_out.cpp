@@ -51,4 +51,11 @@ Strides strides_of(const KernelGraph& g, int tensor, const std::function<Strides
   return memory(tensor);
 }
 
+bool shows_windows(const KernelGraph& g, int tensor) {
+  for (const KernelOp& op : g.ops)
+    if (op.outputs[0] == tensor && graph::is_view(op.kind))
+      return op.kind == OpKind::unfold || shows_windows(g, op.inputs[0]);
+  return false;
+}
+
 }  // namespace zellige::rewrite

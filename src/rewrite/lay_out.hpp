@@ -18,4 +18,7 @@ Strides lay_out(const KernelGraph&, int tensor);
 /// row-major ones if that view needs a copy; otherwise `memory` of its number.
 Strides strides_of(const KernelGraph&, int tensor, const std::function<Strides(int tensor)>& memory);
 
+/// Returns whether the tensor is a view of windows (OpKind::unfold), which no strides express.
+bool shows_windows(const KernelGraph&, int tensor);
+
 }  // namespace zellige::rewrite

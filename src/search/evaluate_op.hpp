@@ -9,6 +9,7 @@
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "graph/unfold.hpp"
 #include "number/fraction.hpp"
 #include "number/values.hpp"
 #include "reference/evaluate.hpp"
@@ -103,6 +104,15 @@ void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
     }
 }
 
+/// Evaluates a view.
+template <number::Arithmetic A>
+void show(A& a, graph::OpKind kind, const graph::Attributes& attributes, const ValuesOf<A>& x, ValuesOf<A>& y) {
+  if (kind == graph::OpKind::unfold)
+    graph::copy_windows(attributes, x.shape, x.values.data(), y.shape, y.values.data(), a.integer(0));
+  else
+    reference::copy_view(kind, attributes, x.shape, x.values.data(), y.shape, y.values.data());
+}
+
 /// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
 /// operands are `in`, its results `out`, whose shapes must be set. Throws Error if the operator has no
 /// meaning over this kind of number.
@@ -145,7 +155,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     }
     y.values = values.back().values;
   } else if (graph::is_view(kind)) {
-    reference::copy_view(kind, attributes, x.shape, x.values.data(), y.shape, y.values.data());
+    show(a, kind, attributes, x, y);
   } else if (kind == OpKind::mask) {
     const auto fill = a.constant(static_cast<double>(static_cast<float>(attributes.value)));
     graph::apply_mask(attributes, y.shape, x.values.data(), fill, y.values.data());

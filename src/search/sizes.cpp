@@ -161,6 +161,7 @@ void op_sizes(Sizes& s, OpKind kind, const graph::Attributes& attributes, const 
       at.parts = y;
       return unify(s, x, y);
     case OpKind::slice:
+    case OpKind::unfold:
     case OpKind::rotary:
     case OpKind::rotary_interleaved:
     case OpKind::gather:

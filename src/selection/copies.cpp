@@ -30,6 +30,7 @@ kernel::CopyChoice first_copy(graph::DType dtype, const target::Target& target, 
 bool is_aligned(const tile::TilePrograms& program, const tile::Node& n, int inner, std::int64_t vector) {
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   if (tensor.strides[inner] != 1) return false;
+  if (const tile::Windows* w = program.windows(n.tensor); w && w->aligned(inner) % vector != 0) return false;
   for (int d = 0; d < n.view.rank(); ++d) {
     const std::int64_t unit = d == inner ? 1 : program.stride_unit(n.tensor, d);
     if (tile::number_of(n) >= 0 && d == n.dim && (d == inner || unit % vector != 0)) return false;
@@ -92,7 +93,7 @@ kernel::CopyChoice anywhere(const kernel::CopyChoice& copy, const tile::TileProg
                             const target::Target& target) {
   const int size = graph::whole_bytes(n.dtype), elements = target.access_bytes / size, inner = innermost(program, n);
   const bool lines = program.tensors[n.tensor].strides[inner] == 1 && n.shape[inner] >= elements;
-  if (copy.row || copy.vector > 1 || size > 2 || !lines) return copy;
+  if (copy.row || copy.vector > 1 || size > 2 || !lines || n.unfolded) return copy;
   return {elements, target.access_bytes, nullptr, true};
 }
 

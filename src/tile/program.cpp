@@ -84,6 +84,7 @@ graph::KernelTensor TilePrograms::minimally_aligned(int tensor) const {
 }
 
 std::int64_t TilePrograms::line_padding(int tensor, int dim) const {
+  if (windows(tensor)) return 0;
   const graph::KernelTensor &seen = tensors[tensor], &memory = tensors[memory_of(tensor)];
   if (std::ranges::count(inputs, memory_of(tensor)) > 0 || memory.memory >= 0) return 0;
   std::int64_t line = 0, next = 0;  // extent of the contiguous dimension; least stride of the others
@@ -102,6 +103,7 @@ Node TilePrograms::access(NodeKind kind, int tensor, TileView view) const {
   Node n;
   n.kind = kind, n.tensor = tensor;
   n.dtype = tensors[tensor].dtype, n.name = tensors[tensor].name;
+  n.unfolded = windows(tensor) != nullptr;
   for (int d = 0; d < view.rank(); ++d) n.shape.push_back(view.tile(d));
   n.view = std::move(view);
   return n;

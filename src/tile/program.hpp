@@ -7,6 +7,7 @@
 // a matmul's operands, have the storage type (such as f16). Everything else is float32 or an integer.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "graph/graph.hpp"
 #include "retile/tiling.hpp"
 #include "tile/view.hpp"
+#include "tile/windows.hpp"
 
 namespace zellige::tile {
 
@@ -85,10 +87,11 @@ struct Node {
   bool carried = false;  // reduce, matmul: also over the loop's iterations
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;
-  int tensor = -1;   // load, store: index into TilePrograms::tensors
-  TileView view;     // load, store and map mask; of others empty
-  int inner = -1;    // load, round, store: the dimension of stride 1 of its tile; -1: not yet resolved
-  std::string name;  // only for messages and printed plans
+  bool unfolded = false;  // load: its tensor is Windows, of which some elements may be padding
+  int tensor = -1;        // load, store: index into TilePrograms::tensors
+  TileView view;          // load, store and map mask; of others empty
+  int inner = -1;         // load, round, store: the dimension of stride 1 of its tile; -1: not yet resolved
+  std::string name;       // only for messages and printed plans
 };
 
 /// Returns whether the node reads or writes global memory.
@@ -162,6 +165,8 @@ struct TensorView {
   int value = -1;
   int number = -1;  // a tensor with one integer, the view's start along the first dimension; -1: none
   std::map<int, int> start_sizes = {};  // by dimension: the size whose largest value the start is
+  // Where the elements are, if no strides say so. The strides of the tensor's entry are then Windows::units().
+  std::optional<Windows> windows = {};
 };
 
 /// A tensor of the graph that is in no memory of its own: pages of a cache, in the order that a table has them (lower/pages.hpp).
@@ -215,6 +220,10 @@ struct TilePrograms {
   /// a store to all of a line has along dimension `dim`. It is 0 in memory of inputs, where the tensor is a view of parts of
   /// lines, and along other dimensions than the contiguous one.
   std::int64_t line_padding(int tensor, int dim) const;
+  /// Returns the windows that `tensor` is; nullptr if its elements are where its strides say.
+  const Windows* windows(int tensor) const {
+    return view(tensor) && view(tensor)->windows ? &*view(tensor)->windows : nullptr;
+  }
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const { return view(tensor) ? view(tensor)->base : tensor; }
   /// Returns the tensor whose value the users of `tensor` read: `tensor` itself unless it is a view.

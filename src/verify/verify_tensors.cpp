@@ -59,6 +59,49 @@ void in_elements(KernelTensor& t, tile::TensorView& view, graph::DType dtype) {
   }
 }
 
+/// Returns the source of windows as a tensor in memory, of which they show elements from `starts` on.
+KernelTensor source_of(const KernelTensor& t, const tile::Windows& w) {
+  KernelTensor source{t.dtype, w.extents, w.strides, t.name};
+  for (std::size_t d = 0; d < w.extents.size(); ++d) source.shape[d] += w.starts[d];
+  return source;
+}
+
+/// Returns the elements of that tensor which windows show.
+CoordinateBox shown_by(const tile::Windows& w) {
+  CoordinateBox box = whole(w.extents);
+  for (std::size_t d = 0; d < w.extents.size(); ++d) box.low[d] += w.starts[d], box.high[d] += w.starts[d];
+  return box;
+}
+
+/// Throws Rejected unless the windows show elements of the tensor's base, and their digits are all of its coordinates. Kernels
+/// read an element only if its coordinates lie in the source, so that no digit leads out of the base.
+void check_windows(const TilePrograms& p, int tensor, const tile::TensorView& view) {
+  const KernelTensor &t = p.tensors[tensor], &base = p.tensors[view.base];
+  const tile::Windows& w = *view.windows;
+  const std::size_t rank = w.extents.size();
+  if (w.strides.size() != rank || w.starts.size() != rank || w.origin.size() != rank)
+    reject("tensor {}: its windows have a source of {} extents, {} strides, {} starts and {} origins", t.name, rank,
+           w.strides.size(), w.starts.size(), w.origin.size());
+  for (std::size_t d = 0; d < rank; ++d)
+    if (w.extents[d] < 1 || w.strides[d] < 0 || w.strides[d] > max_reach || w.starts[d] < 0)
+      reject("tensor {}: its windows have a source of extent {}, stride {} and start {} along dimension {}", t.name,
+             w.extents[d], w.strides[d], w.starts[d], d);
+  for (const auto& dim : w.digits)
+    for (const tile::WindowDigit& d : dim)
+      if (d.extent < 1 || d.step < 0 || d.dim < 0 || d.dim >= static_cast<int>(rank))
+        reject("tensor {}: a digit of its windows has extent {} and step {} along dimension {} of {}", t.name, d.extent,
+               d.step, d.dim, rank);
+  if (w.shape() != t.shape || w.shape() != view.shape)
+    reject("tensor {} is {}, and the digits of its windows are {}", t.name, to_string(t.shape), to_string(w.shape()));
+  if (w.units() != t.strides)
+    reject("tensor {} has strides {}, and the strides of its windows are multiples of {}", t.name, to_string(t.strides),
+           to_string(w.units()));
+  const KernelTensor source = source_of(t, w);
+  if (!lies_in(shown_by(w), source, base))
+    reject("tensor {} shows windows of {}: its elements {}:{} are no part of {}:{}", t.name, base.name,
+           to_string(source.shape), to_string(w.strides), to_string(base.shape), to_string(base.strides));
+}
+
 /// Throws Rejected unless the view shows elements of its base, or bytes of them.
 void check_view(const TilePrograms& p, int tensor, tile::TensorView view) {
   KernelTensor t = p.tensors[tensor];
@@ -69,6 +112,7 @@ void check_view(const TilePrograms& p, int tensor, tile::TensorView view) {
   if (t.dtype != base.dtype)
     reject("tensor {} is {} and a view of {}, which is {}", t.name, graph::name(t.dtype), base.name,
            graph::name(base.dtype));
+  if (view.windows) return check_windows(p, tensor, view);
   CoordinateBox shown = whole(t.shape);
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     // Its users may see each element several times in a row (lower/repeats.hpp).
@@ -99,11 +143,14 @@ class WrittenElements {
   /// Throws Rejected unless what the kernel loads is written.
   void load(const TileProgram& k, const Node& n) const {
     const int memory = p_.memory_of(n.tensor);
+    if (n.unfolded != (p_.windows(n.tensor) != nullptr))
+      reject("{}: load {} is {}of windows, and {} is {}", k.name, n.name, n.unfolded ? "" : "not ", n.name,
+             n.unfolded ? "none" : "one");
     if (complete_[memory]) return;
     const CoordinateBox box = box_of(n);
-    if (covered(box, stored_in(memory, n.tensor))) return;
+    if (!n.unfolded && covered(box, stored_in(memory, n.tensor))) return;
     if (n.tensor != memory)
-      if (const auto there = in_base(box, tensor(n.tensor), tensor(memory)))
+      if (const auto there = in_base(box, tensor_of(n), tensor(memory)))
         if (covered(*there, stored_in(memory, memory))) return;
     reject("{}: load {} reads elements of {} that no kernel before it stores", k.name, n.name, tensor(memory).name);
   }
@@ -145,7 +192,7 @@ class WrittenElements {
   void check_disjoint(const TileProgram& k, const Node& load, const Node& store) const {
     const int memory = p_.memory_of(load.tensor);
     if (memory != p_.memory_of(store.tensor)) return;
-    if (disjoint(box_of(load), tensor(load.tensor), box_of(store), tensor(store.tensor), tensor(memory))) return;
+    if (disjoint(box_of(load), tensor_of(load), box_of(store), tensor(store.tensor), tensor(memory))) return;
     reject("{}: load {} reads memory of {} that store {} changes in the same kernel", k.name, load.name,
            tensor(memory).name, store.name);
   }
@@ -167,6 +214,10 @@ class WrittenElements {
   };
 
   const KernelTensor& tensor(int t) const { return p_.tensors[t]; }
+  /// Returns the tensor in whose coordinates box_of() is: of windows their source.
+  KernelTensor tensor_of(const Node& n) const {
+    return n.unfolded ? source_of(tensor(n.tensor), *p_.windows(n.tensor)) : tensor(n.tensor);
+  }
 
   /// Returns whether numbers that are known at run time say where a load or store accesses its tensor.
   bool is_numbered(const Node& n) const {
@@ -176,6 +227,7 @@ class WrittenElements {
 
   /// Returns the elements of its tensor that a load or store accesses; by indices it may be all along a dimension.
   CoordinateBox box_of(const Node& n) const {
+    if (n.unfolded) return shown_by(*p_.windows(n.tensor));
     CoordinateBox box = whole(tensor(n.tensor).shape);
     for (int d = 0; d < n.view.rank(); ++d) {
       if (tile::number_of(n) >= 0 && d == n.dim) continue;

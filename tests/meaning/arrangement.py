@@ -163,6 +163,16 @@ def torch_slice_scatter(x, part, start=None, at=3):
     return torch.slice_scatter(x, part, 1, at, at + part.shape[1])
 
 
+def numpy_unfold(x):
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (1, 2), (0, 0))), 5, 1)[:, ::3, :, ::2]
+    return windows
+
+
+def torch_unfold(x):
+    return torch.nn.functional.pad(x, (0, 0, 1, 2)).unfold(1, 5, 3)[..., ::2]
+
+
+case("unfold", "unfold", [Operand((2, 11, 5), spread)], torch_unfold, numpy_unfold, ALL, {"dim": 1, "size": 3, "step": 3, "dilation": 2, "padding": [1, 2]}, levels="K")
 case("slice_scatter", "slice_scatter", [Operand((2, 11, 5), spread), Operand((2, 4, 5), spread)], torch_slice_scatter, numpy_slice_scatter, ALL, {"dim": 1, "start": 3}, levels="K")
 case("slice_scatter_number", "slice_scatter", [Operand((2, 11, 5), spread), Operand((2, 4, 5), spread), Operand((1,), numbers([7]), "int32")], torch_slice_scatter,
      numpy_slice_scatter, ALL, {"dim": 1}, levels="K")

@@ -44,7 +44,7 @@ def differences(case, dtype, found, exact, native, masses, units):
         if case.units and dtype not in INTEGERS:  # on either side of the dtype's end
             end = GREATEST[dtype] * (1 - 2.0 ** -FRACTION[dtype])
             same |= (np.abs(found) >= end) & (np.abs(exact) >= end) & (np.signbit(found) == np.signbit(exact))
-        if case.op in ("neg", "abs", "cast", "permute", "reshape", "expand", "slice", "concat", "split", "gather", "scatter", "slice_scatter"):
+        if case.op in ("neg", "abs", "cast", "permute", "reshape", "expand", "slice", "unfold", "concat", "split", "gather", "scatter", "slice_scatter"):
             same &= (np.signbit(found) == np.signbit(exact)) | np.isnan(exact)
     findings = []
     for at in np.argwhere(~same)[:3]:

@@ -187,7 +187,6 @@ REASONS = {
     aten.nonzero.default: _DATA,
     aten._embedding_bag.default: "its bags end where an operand says; `embedding` and `sum` are taken",
     aten._native_batch_norm_legit.default: "it changes running statistics, which belongs to training",
-    aten.convolution.default: "PyTorch calls cuDNN; programs compute its bias and what follows",
     aten.grid_sampler_2d.default: "its indices are computed per element, in both dimensions, from numbers that may be out of the image",
 }  # fmt: skip
 # Operators of training, of sizes, and of random numbers: why they are torch's, or nobody's.

@@ -33,6 +33,7 @@ CASES = {
     "permute": ([(2, 3, 4)], lambda o, x: o.permute(x, (2, 0, 1))),
     "reshape": ([X], lambda o, x: o.reshape(x, (2, -1))),
     "expand": ([(4, 1)], lambda o, x: o.expand(x, (3, -1, 5))),
+    "unfold": ([X], lambda o, x: o.unfold(x, -1, 3, 2, dilation=2, padding=(1, 2))),
     "slice": ([X], lambda o, x: o.slice(x, -1, 2, 5)),
     "concat": ([X, X], lambda o, x, y: o.concat([x, y], 1)),
     "split": ([X], lambda o, x: o.split(x, 3, 1)[2] + o.split(x, [2, 6], 1)[0]),

@@ -9,7 +9,7 @@ from ... import array_rules, dtypes
 from ... import operators as op
 from ...tracing import Array
 from ..applications import applied
-from . import custom, functions, integers
+from . import convolutions, custom, functions, integers
 from .attention import attended, attention, masked
 from .kinds import is_pointwise
 from .products import matmul
@@ -280,6 +280,7 @@ OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     aten._to_copy.default: _to_copy,
     aten.tril.default: lambda x, diagonal=0: op.mask(x, tril=diagonal, value=0.0),
     aten.triu.default: lambda x, diagonal=0: op.mask(x, triu=diagonal, value=0.0),
+    convolutions.CONVOLUTION: convolutions.of,
     custom.MASK: lambda x, tril, triu, value, row_ends=None, column_ends=None: masked(x, tril, triu, row_ends, column_ends, value),
     custom.ATTENTION: attention,
     custom.CHOOSE: op.where,
@@ -366,6 +367,8 @@ def evaluate_on(node, args, arrays):
     if node.target in _ROUND_NUMBERS and made.device.type == "cpu" and made.is_floating_point():
         operands = [rounded(a, made.dtype) if isinstance(a, (int, float)) and not isinstance(a, bool) else a for a in args[:2]]
         args = [*operands, *args[2:]]  # a third one is alpha
+    if node.target is convolutions.CONVOLUTION:
+        function = convolutions.of(node)
     if node.target is aten.pow.Tensor_Scalar and args[1] in (0.5, -0.5) and (made.device.type, made.dtype) == ("cpu", torch.float16):
         function = _root
     declared = {k: value(v) for k, v in node.kwargs.items()}

@@ -15,11 +15,13 @@ from torch._prims_common import suggest_memory_format
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..import_.kinds import bytes_of, properties, tensors
+from ..import_.schema import Left
 from . import clock, estimates
 
 CONVOLUTION = torch.ops.aten.convolution.default
 COPY = estimates.Kind(2.0, 2.0e6, 0.0)  # rates of cuDNN's layout conversions
 DEVICE = "cuda"  # device type of the convolutions
+SECONDS = 1.0  # in which a convolution is measured
 LAUNCHES = 4  # approximate number of kernels per convolution, with its layout conversions
 
 _STRIDES, _US = {}, {}
@@ -57,6 +59,15 @@ def _measured(values, deadline):
     if key not in _US and time.monotonic() < deadline and torch.cuda.is_available():
         _US[key] = clock.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), tensors(values), LAUNCHES)
     return _US.get(key)
+
+
+def check(node) -> None:
+    """Raises Left, with both times, if torch's kernel of a convolution on a GPU takes less time than a program is estimated to take."""
+    if node.meta["val"].device.type != DEVICE:
+        return
+    torchs, own = us(node, time.monotonic() + SECONDS)[0], estimates.own_convolution(node)
+    if torchs < own:
+        raise Left(f"torch's kernel takes {torchs:.1f} us, a program is expected to take {own:.1f} us")
 
 
 def adds_bias(node) -> bool:

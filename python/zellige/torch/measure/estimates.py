@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..import_ import custom
+from ..import_ import convolutions, custom
 from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors, value_of
 from ..import_.products import allows_tf32
 from ..import_.views import VIEWS
@@ -30,6 +30,9 @@ BYTES = 3.9e6  # bytes per microsecond of the GPU's memory
 ODD, ODD_PRODUCT = 3.0, 17.0
 # floating-point operations per microsecond of torch's attention
 ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
+# of a program's convolutions, as measured on an H200: floating-point operations per microsecond in 16 bits; multiplications of depthwise ones;
+# how much longer those take whose elements are copied one by one
+OWN_CONVOLUTIONS, OWN_DEPTHWISE, OWN_NARROW = 280e6, 1.1e6, 9.0
 VIEW = 1.2  # microseconds of the host per view, called by torch's own bindings
 # microseconds of the host per call of a part, per kernel and per tensor
 PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05
@@ -100,15 +103,17 @@ def _emulated(node) -> float:
     read = sum(v.numel() for v in map(value_of, node.all_input_nodes) if isinstance(v, torch.Tensor) and all(isinstance(n, int) for n in v.shape))
     if node.target in PRODUCTS:
         return 2 * elements * _operands(node)[-1].shape[-2] / EMULATED_PRODUCTS[made[0].dtype in (torch.float16, torch.bfloat16)]
+    if node.target is convolutions.CONVOLUTION:
+        return 2 * _multiplications(node) / EMULATED_PRODUCTS[made[0].dtype in (torch.float16, torch.bfloat16)]
     if node.target is custom.ATTENTION:
         return 4 * elements * _operands(node)[1].shape[-2] / EMULATED_PRODUCTS[True]
     return max(elements, read) * (EMULATED_LINE if node.target in (*SOFTMAXES, *REDUCTIONS) or node.target in KINDS else EMULATED_ELEMENT)
 
 
 def heavy(node) -> bool:
-    """Returns true for matmuls and attention. Where a program costs more than torch's kernels, a program without these
-    operators may cost less."""
-    return node.target in PRODUCTS or node.target is custom.ATTENTION
+    """Returns true for matmuls, convolutions and attention. Where a program costs more than torch's kernels, a program without
+    these operators may cost less."""
+    return node.target in (*PRODUCTS, convolutions.CONVOLUTION, custom.ATTENTION)
 
 
 def _of_node(node) -> Cost:
@@ -123,6 +128,8 @@ def _of_node(node) -> Cost:
         return Cost(host=VIEW)
     if node.target in PRODUCTS:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
+    if node.target is convolutions.CONVOLUTION:
+        return Cost(_convolution(node, made[0], read), HEAVY["product"])
     if node.target is custom.ATTENTION:
         return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
     if node.target is aten.embedding.default:  # reads only the number of rows of the table that it returns
@@ -150,6 +157,32 @@ def _product(made, a, b) -> float:
     if made.element_size() == 2 and any(n % 8 for n in (k, made.shape[-1])):
         return ODD_PRODUCT + max(moved, computed) * ODD
     return PRODUCT + max(moved, computed)
+
+
+def _multiplications(node) -> int:
+    x, weight, *_ = _operands(node)
+    return convolutions.multiplications(x, weight, node.meta["val"], node.args[8], node.args[6])
+
+
+def _convolution(node, made, read) -> float:
+    """Returns the estimated time on the GPU of torch's convolution with the result `made`, in microseconds."""
+    tf32 = made.dtype == torch.float32 and convolutions.allows_tf32()
+    rate = TF32_RATE if tf32 else RATES.get(made.dtype, RATES[torch.float32])
+    return PRODUCT + max(bytes_of([made, *read]) / BYTES, 2 * _multiplications(node) / rate)
+
+
+def own_convolution(node) -> float:
+    """Returns the estimated time on the GPU of a program's convolution, in microseconds."""
+    x, weight, *_ = _operands(node)
+    made = node.meta["val"]
+    tf32 = made.dtype == torch.float32 and convolutions.allows_tf32()
+    rate = OWN_CONVOLUTIONS / 2 if tf32 else {4: OWN_CONVOLUTIONS / 8}.get(made.element_size(), OWN_CONVOLUTIONS)
+    stride, padding, groups = node.args[3], node.args[4], node.args[8]
+    if groups == x.shape[1] > 1:
+        return PRODUCT + _multiplications(node) / OWN_DEPTHWISE
+    line = x.shape[1] * (weight.shape[-1] if list(stride) == list(weight.shape[2:]) and not any(padding) else 1)
+    narrow = math.prod(weight.shape[2:]) > 1 and (_innermost(x) != 1 or line % 8 != 0)  # neighbours are copied one by one
+    return PRODUCT + max(bytes_of([made, x, weight]) / BYTES, 2 * _multiplications(node) / rate) * (OWN_NARROW if narrow else 1)
 
 
 def _attention(made, q, k, causal) -> float:

@@ -9,7 +9,9 @@ from ...tracing import Trace
 from .. import words
 from ..execute.traced import input_of
 from ..import_ import operators
+from ..import_.convolutions import CONVOLUTION
 from ..import_.schema import Left
+from ..measure import convolution_kernels
 from . import taking
 
 
@@ -40,6 +42,8 @@ class Supported:
             raise Left("is a collective, which torch's process group does between the programs")
         if node.target not in operators.OPERATORS:
             raise Left("is not known")
+        if node.target is CONVOLUTION:
+            convolution_kernels.check(node)
         trace, arrays = Trace("node"), {}
         for n in node.all_input_nodes:
             value = n.meta.get("val")

@@ -115,6 +115,12 @@ def slice(x, dim, start, end):  # noqa: A001
     return x.narrow(dim, start, end - start)
 
 
+def unfold(x, dim, size, step, dilation, padding):
+    before, after = padding
+    zeros = [0] * (2 * (x.ndim - 1 - dim % x.ndim)) + [before, after]
+    return torch.nn.functional.pad(x, zeros).unfold(dim, (size - 1) * dilation + 1, step)[..., ::dilation]
+
+
 def concat(*tensors, dim):
     return torch.cat(tensors, dim)
 
