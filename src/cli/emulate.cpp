@@ -92,7 +92,7 @@ void add_emulate(CLI::App& app, int& status) {
   command->add_option("--jobs", a->jobs, "Number of blocks that run at once; 0: one per core")
       ->check(integer(0, 256))
       ->capture_default_str();
-  command->add_flag("--exact", a->exact, "Sum products of tensor cores as an H200 does, bit for bit; slower");
+  command->add_flag("--exact", a->exact, "Accumulate products of tensor cores as an H200 does, bit for bit; slower");
   command->add_flag("--counts", a->counts, "Print accesses with bank conflicts or needless sectors, by line");
   command->add_flag("--json", a->json, "Print one line of JSON; the program's own output goes to stderr");
   command->add_option("--sarif", a->sarif, "Write the findings to this file, in SARIF 2.1.0")->type_name(output_file);

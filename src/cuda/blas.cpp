@@ -81,10 +81,10 @@ struct ProgramMatrix {
 
 template <class T>
 void transpose(std::vector<T>& x, std::size_t rows, std::size_t columns) {
-  std::vector<T> turned(x.size());
+  std::vector<T> transposed(x.size());
   for (std::size_t j = 0; j < columns; ++j)
-    for (std::size_t i = 0; i < rows; ++i) turned[i * columns + j] = x[j * rows + i];
-  x = std::move(turned);
+    for (std::size_t i = 0; i < rows; ++i) transposed[i * columns + j] = x[j * rows + i];
+  x = std::move(transposed);
 }
 
 // c (m x n) += a (m x k) b (k x n), all by columns.

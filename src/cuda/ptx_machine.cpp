@@ -141,7 +141,7 @@ const PtxStatement& parsed(const std::string& text) {
   return *s;
 }
 
-// Returns the statement with the operands that are parts of words: texts, and numbers.
+// Returns the statement with the operands that are parts of words: strings, and numbers.
 std::string paste(std::string_view text, const std::vector<unsigned>& pasted, const PtxOperand* operands,
                   unsigned count) {
   std::string out;

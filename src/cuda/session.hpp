@@ -18,7 +18,7 @@ struct EmulationOptions {
   double seconds = 60;    // of CPU time that a block may take
   int workers = 1;
   bool counts = false;    // count what accesses cost, by line
-  bool exact = false;     // tensor cores sum as an H200's, bit for bit
+  bool exact = false;     // products accumulate as in an H200, bit for bit
   bool progress = false;  // print to stderr how far a launch is
 };
 
@@ -67,7 +67,7 @@ void add_kernel_calls(Host&);  // kernel_calls.cpp
 void add_launch_calls(Host&);  // launch.cpp
 void add_blas_calls(Host&);    // blas.cpp
 
-/// Copies rows of `width` bytes, `to_pitch` and `from_pitch` bytes apart (0: as wide as they are). Reports what is wrong at a
+/// Copies rows of `width` bytes, `to_pitch` and `from_pitch` bytes from one to the next (0: as wide as they are). Reports what is wrong at a
 /// site, for the function `call`. Returns a cudaError_t.
 int checked_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                  std::size_t height, int kind, const char* call, emulate::Site);

@@ -59,7 +59,7 @@ void rewrite_call(SourceEdits&, std::size_t i);
 void rewrite_shared(SourceEdits&, std::size_t i);
 void rewrite_ptx(SourceEdits&, std::size_t i, bool conditional);
 void rewrite_device_variable(SourceEdits&, std::size_t i);
-/// Rewrites an operand of inline PTX that stands outside of its statement, in a macro: `"+r"(d)`, which is no C++ elsewhere. Token i: its
+/// Rewrites an operand of inline PTX that is outside of its statement, in a macro: `"+r"(d)`, which is no C++ elsewhere. Token i: its
 /// constraint.
 void rewrite_operand(SourceEdits&, std::size_t i);
 /// Lets the kernel whose `__global__` is token i tell its `__cluster_dims__` to its launches.

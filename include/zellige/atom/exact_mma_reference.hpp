@@ -1,5 +1,5 @@
-// Matrix instructions as an H200's tensor cores sum them, bit for bit: the products of an instruction and the accumulator are aligned to
-// the greatest exponent among them, each is cut after 25 bits of fraction, their sum is exact, and it is cut to a float. Of numbers of 8 bits,
+// Matrix instructions as an H200's tensor cores accumulate them, bit for bit: the products of an instruction and the accumulator are aligned to
+// the greatest exponent among them, each is cut after 25 bits of fraction, their addition is exact, and it is cut to a float. Of numbers of 8 bits,
 // wgmma keeps 13 bits of fraction, also in the result. tests/cuda/programs/exact.cu has what an H200 answered.
 #pragma once
 #include <cmath>
@@ -10,7 +10,7 @@ namespace zellige::reference {
 
 inline bool is_float8(Number x) { return x == Number::e4m3 || x == Number::e5m2; }
 
-/// Returns whether exact_mma knows how the hardware sums the products of an instruction.
+/// Returns whether exact_mma knows how the hardware adds the products of an instruction.
 inline bool has_exact_sums(const Instruction& row) {
   if (is_float8(row.a.number) && is_float8(row.b.number)) return row.issuers == 128 && row.c.number == Number::f32;
   const auto known = [](Number x) { return x == Number::f16 || x == Number::bf16 || x == Number::tf32; };
@@ -20,12 +20,12 @@ inline bool has_exact_sums(const Instruction& row) {
 /// Returns the bits of fraction below the greatest exponent that a tensor core keeps of each product.
 inline int kept_bits(const Instruction& row) { return is_float8(row.a.number) ? 13 : 25; }
 
-/// Returns the exponent of a number's leading bit; numbers below the least normal one of its type have that one's.
-inline int exponent_of(double x, int least) {
+/// Returns the exponent of a number's leading bit; numbers below the smallest normal one of its type have that one's.
+inline int exponent_of(double x, int smallest) {
   const int e = std::ilogb(x);
-  return e < least ? least : e;
+  return e < smallest ? smallest : e;
 }
-inline int least_exponent(Number x) {
+inline int smallest_exponent(Number x) {
   return x == Number::e4m3 ? -6 : x == Number::f16 || x == Number::e5m2 ? -14 : -126;
 }
 
@@ -35,22 +35,22 @@ inline float cut_to_float(double x) {
   return std::isfinite(f) && std::fabs(static_cast<double>(f)) > std::fabs(x) ? std::nextafterf(f, 0.0f) : f;
 }
 
-/// Returns c plus the sum of k products as the hardware sums them; a and b are `step` elements apart.
+/// Returns c plus the sum of k products as the hardware adds them; a and b are `step` elements from one to the next.
 inline double exact_sum(double c, const double* a, int a_step, const double* b, int b_step, int k,
                         const Instruction& row) {
-  const int least_a = least_exponent(row.a.number), least_b = least_exponent(row.b.number);
+  const int smallest_a = smallest_exponent(row.a.number), smallest_b = smallest_exponent(row.b.number);
   int greatest = -10000;
-  double plain = c;
+  double unscaled = c;
   for (int l = 0; l < k; ++l) {
     const double x = a[l * a_step], y = b[l * b_step];
-    plain += x * y;
+    unscaled += x * y;
     if (x == 0 || y == 0) continue;
-    const int e = exponent_of(x, least_a) + exponent_of(y, least_b);
+    const int e = exponent_of(x, smallest_a) + exponent_of(y, smallest_b);
     if (e > greatest) greatest = e;
   }
-  if (!std::isfinite(plain) || greatest == -10000) return plain + 0.0;  // a zero is never negative
+  if (!std::isfinite(unscaled) || greatest == -10000) return unscaled + 0.0;  // a zero is never negative
   if (c != 0) {
-    const int e = exponent_of(c, least_exponent(row.c.number));
+    const int e = exponent_of(c, smallest_exponent(row.c.number));
     if (e > greatest) greatest = e;
   }
   const int kept = kept_bits(row);
@@ -63,7 +63,7 @@ inline double exact_sum(double c, const double* a, int a_step, const double* b, 
   return std::ldexp(sum, greatest - kept) + 0.0;
 }
 
-/// Executes the matrix instruction that descriptor `row` describes, as mma() does, with the hardware's sums.
+/// Executes the matrix instruction that descriptor `row` describes, as mma() does, with the hardware's accumulation.
 inline void exact_mma(const Instruction& row, const BodyOperands& operands) {
   const int m = row.m, n = row.n, k = row.k;
   static thread_local const Matrices matrices;

@@ -209,48 +209,48 @@ ZELLIGE_GEMM(H, __half)
 #undef ZELLIGE_GEMM
 
 // Products and functions of vectors. A matrix and a vector are a product with one column.
-#define ZELLIGE_BLAS(LETTER, T)                                                                                      \
-  inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t h, cublasOperation_t of_a, int m, int n, const T* alpha, \
-                                             const T* a, int lda, const T* x, int x_step, const T* beta, T* y,       \
-                                             int y_step) {                                                           \
-    constexpr cudaDataType_t t = ::zellige::cuda::data_type<T>;                                                      \
-    if (y_step != 1) return CUBLAS_STATUS_NOT_SUPPORTED;                                                             \
-    const bool turned = of_a != CUBLAS_OP_N;                                                                         \
-    return ::zellige::cuda::multiply(h, of_a, CUBLAS_OP_T, turned ? n : m, 1, turned ? m : n, alpha, beta, t,        \
-                                     ::zellige::cuda::matrix(a, t, lda), ::zellige::cuda::matrix(x, t, x_step),      \
-                                     ::zellige::cuda::matrix(y, t, turned ? n : m));                                 \
-  }                                                                                                                  \
-  inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t h, int n, const T* alpha, const T* x, int x_step, T* y,  \
-                                             int y_step) {                                                           \
-    const T factor = static_cast<T>(::zellige::cuda::scalar(h, alpha, ::zellige::cuda::data_type<T>));               \
-    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step), b(y, n, y_step);                                 \
-    for (int i = 0; i < n; ++i) b[i] += factor * a[i];                                                               \
-    return b.write(), CUBLAS_STATUS_SUCCESS;                                                                         \
-  }                                                                                                                  \
-  inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t h, int n, const T* alpha, T* x, int x_step) {            \
-    const T factor = static_cast<T>(::zellige::cuda::scalar(h, alpha, ::zellige::cuda::data_type<T>));               \
-    ::zellige::cuda::BlasVector<T> a(x, n, x_step);                                                                  \
-    for (int i = 0; i < n; ++i) a[i] *= factor;                                                                      \
-    return a.write(), CUBLAS_STATUS_SUCCESS;                                                                         \
-  }                                                                                                                  \
-  inline cublasStatus_t cublas##LETTER##dot(cublasHandle_t h, int n, const T* x, int x_step, const T* y, int y_step, \
-                                            T* result) {                                                             \
-    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step), b(const_cast<T*>(y), n, y_step);                 \
-    T sum = 0;                                                                                                       \
-    for (int i = 0; i < n; ++i) sum += a[i] * b[i];                                                                  \
-    return ::zellige::cuda::give(h, result, sum);                                                                    \
-  }                                                                                                                  \
-  inline cublasStatus_t cublas##LETTER##nrm2(cublasHandle_t h, int n, const T* x, int x_step, T* result) {           \
-    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step);                                                  \
-    T sum = 0;                                                                                                       \
-    for (int i = 0; i < n; ++i) sum += a[i] * a[i];                                                                  \
-    return ::zellige::cuda::give(h, result, static_cast<T>(std::sqrt(sum)));                                         \
-  }                                                                                                                  \
-  inline cublasStatus_t cublas##LETTER##asum(cublasHandle_t h, int n, const T* x, int x_step, T* result) {           \
-    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step);                                                  \
-    T sum = 0;                                                                                                       \
-    for (int i = 0; i < n; ++i) sum += a[i] < 0 ? -a[i] : a[i];                                                      \
-    return ::zellige::cuda::give(h, result, sum);                                                                    \
+#define ZELLIGE_BLAS(LETTER, T)                                                                                       \
+  inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t h, cublasOperation_t of_a, int m, int n, const T* alpha,  \
+                                             const T* a, int lda, const T* x, int x_step, const T* beta, T* y,        \
+                                             int y_step) {                                                            \
+    constexpr cudaDataType_t t = ::zellige::cuda::data_type<T>;                                                       \
+    if (y_step != 1) return CUBLAS_STATUS_NOT_SUPPORTED;                                                              \
+    const bool transposed = of_a != CUBLAS_OP_N;                                                                      \
+    return ::zellige::cuda::multiply(h, of_a, CUBLAS_OP_T, transposed ? n : m, 1, transposed ? m : n, alpha, beta, t, \
+                                     ::zellige::cuda::matrix(a, t, lda), ::zellige::cuda::matrix(x, t, x_step),       \
+                                     ::zellige::cuda::matrix(y, t, transposed ? n : m));                              \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t h, int n, const T* alpha, const T* x, int x_step, T* y,   \
+                                             int y_step) {                                                            \
+    const T factor = static_cast<T>(::zellige::cuda::scalar(h, alpha, ::zellige::cuda::data_type<T>));                \
+    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step), b(y, n, y_step);                                  \
+    for (int i = 0; i < n; ++i) b[i] += factor * a[i];                                                                \
+    return b.write(), CUBLAS_STATUS_SUCCESS;                                                                          \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t h, int n, const T* alpha, T* x, int x_step) {             \
+    const T factor = static_cast<T>(::zellige::cuda::scalar(h, alpha, ::zellige::cuda::data_type<T>));                \
+    ::zellige::cuda::BlasVector<T> a(x, n, x_step);                                                                   \
+    for (int i = 0; i < n; ++i) a[i] *= factor;                                                                       \
+    return a.write(), CUBLAS_STATUS_SUCCESS;                                                                          \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##LETTER##dot(cublasHandle_t h, int n, const T* x, int x_step, const T* y, int y_step,  \
+                                            T* result) {                                                              \
+    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step), b(const_cast<T*>(y), n, y_step);                  \
+    T sum = 0;                                                                                                        \
+    for (int i = 0; i < n; ++i) sum += a[i] * b[i];                                                                   \
+    return ::zellige::cuda::give(h, result, sum);                                                                     \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##LETTER##nrm2(cublasHandle_t h, int n, const T* x, int x_step, T* result) {            \
+    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step);                                                   \
+    T sum = 0;                                                                                                        \
+    for (int i = 0; i < n; ++i) sum += a[i] * a[i];                                                                   \
+    return ::zellige::cuda::give(h, result, static_cast<T>(std::sqrt(sum)));                                          \
+  }                                                                                                                   \
+  inline cublasStatus_t cublas##LETTER##asum(cublasHandle_t h, int n, const T* x, int x_step, T* result) {            \
+    ::zellige::cuda::BlasVector<T> a(const_cast<T*>(x), n, x_step);                                                   \
+    T sum = 0;                                                                                                        \
+    for (int i = 0; i < n; ++i) sum += a[i] < 0 ? -a[i] : a[i];                                                       \
+    return ::zellige::cuda::give(h, result, sum);                                                                     \
   }
 ZELLIGE_BLAS(S, float)
 ZELLIGE_BLAS(D, double)

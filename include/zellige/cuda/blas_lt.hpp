@@ -139,13 +139,13 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t d,
   if (of_a->order || of_b->order || of_c->order || of_d->order) return CUBLAS_STATUS_NOT_SUPPORTED;
   const int epilogue = d->numbers[CUBLASLT_MATMUL_DESC_EPILOGUE];
   if (epilogue == CUBLASLT_EPILOGUE_BGRADB) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const bool turned = d->numbers[CUBLASLT_MATMUL_DESC_TRANSA] != CUBLAS_OP_N;
+  const bool transposed = d->numbers[CUBLASLT_MATMUL_DESC_TRANSA] != CUBLAS_OP_N;
   const auto scale = static_cast<cudaDataType_t>(d->numbers[CUBLASLT_MATMUL_DESC_SCALE_TYPE]);
-  ::zellige::cuda::MatrixProduct p{turned,
+  ::zellige::cuda::MatrixProduct p{transposed,
                                    d->numbers[CUBLASLT_MATMUL_DESC_TRANSB] != CUBLAS_OP_N,
                                    static_cast<int>(of_d->rows),
                                    static_cast<int>(of_d->columns),
-                                   static_cast<int>(turned ? of_a->rows : of_a->columns),
+                                   static_cast<int>(transposed ? of_a->rows : of_a->columns),
                                    of_d->batch,
                                    ::zellige::cuda::scalar(h, alpha, scale),
                                    ::zellige::cuda::scalar(h, beta, scale),

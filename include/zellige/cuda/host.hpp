@@ -67,7 +67,7 @@ struct PtxOperand {
   unsigned long long value = 0;  // of an operand that is no result
   unsigned char bytes = 0;
   bool reads = false;          // of a result: the statement reads it, too ("+r")
-  const char* text = nullptr;  // of "C"(text): what the statement has in this place
+  const char* text = nullptr;  // of "C"(s): a string that is a part of the statement
 };
 
 /// The arguments of cuTensorMapEncodeTiled, and of cuTensorMapEncodeIm2col if `lower` is not null.

@@ -35,7 +35,7 @@ ZELLIGE_DEVICE PtxOperand ptx_operand(T&& value) {
   if constexpr (std::is_lvalue_reference_v<T> && sizeof(Value) == 4) o.variable = &value;
   return o;
 }
-/// An operand that is a part of the statement: "C"(text).
+/// An operand that is a part of the statement: "C"(s).
 ZELLIGE_DEVICE PtxOperand ptx_text(const char* text) {
   PtxOperand o;
   o.text = text;

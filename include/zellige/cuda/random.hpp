@@ -1,5 +1,5 @@
 // cuRAND: random numbers of the host's calls and of kernels. The sequences are not cuRAND's: each number is a hash of seed,
-// subsequence and offset, so that a state can skip ahead and equal seeds give equal numbers.
+// subsequence and offset, so that a state can skip numbers and equal seeds give equal numbers.
 #pragma once
 #include <vector>
 

@@ -361,8 +361,8 @@ inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 inline cudaError_t cudaThreadExit() { return cudaSuccess; }
 inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
-inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return *least = 0, *greatest = -5, cudaSuccess;
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* greatest) {
+  return *lowest = 0, *greatest = -5, cudaSuccess;
 }
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }

@@ -153,7 +153,7 @@ struct FragmentSum<int> {
   using type = int;
 };
 
-/// What a lane brings to a product.
+/// A lane's operands of a product.
 template <class A, class B, class C>
 struct FragmentOperands {
   A a;

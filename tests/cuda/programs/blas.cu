@@ -23,8 +23,8 @@ std::vector<T> numbers(int n, int seed) {
   return v;
 }
 template <class T>
-float at(const std::vector<T>& v, int row, int column, int pitch, bool turned) {
-  return float(turned ? v[row * pitch + column] : v[column * pitch + row]);
+float at(const std::vector<T>& v, int row, int column, int pitch, bool transposed) {
+  return float(transposed ? v[row * pitch + column] : v[column * pitch + row]);
 }
 float gelu(float x) { return 0.5f * x * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x))); }
 
@@ -33,8 +33,8 @@ const int M = 13, N = 9, K = 17;
 // One product of each kind of transposition; alpha 2, beta -1, leading dimensions larger than the matrices.
 template <class T, class F>
 bool products(F gemm, int fault) {
-  for (int turned = 0; turned < 4; ++turned) {
-    const bool ta = turned & 1, tb = turned & 2;
+  for (int transposed = 0; transposed < 4; ++transposed) {
+    const bool ta = transposed & 1, tb = transposed & 2;
     const int lda = (ta ? K : M) + 3, ldb = (tb ? N : K) + 1, ldc = M + 2;
     const auto a = numbers<T>(lda * (ta ? M : K), 1), b = numbers<T>(ldb * (tb ? K : N), 2), c = numbers<T>(ldc * N, 3);
     T *da = on_device(a), *db = on_device(b), *dc = on_device(c);

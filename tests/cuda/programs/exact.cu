@@ -1,5 +1,5 @@
 // Dot products whose result an H200 has given, by mma.sync (the last five of each type by wgmma.mma_async). With --exact the emulator
-// gives every bit; without, it sums in double.
+// gives every bit; without, it accumulates in double.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
