@@ -17,7 +17,7 @@ struct EmulateArguments {
   std::vector<std::string> folders, macros, words;
   unsigned schedule = 0, jobs = 0;
   double seconds = 60;
-  bool json = false, counts = false, force = false;
+  bool json = false, counts = false, exact = false, force = false;
 };
 
 // Reports what the run has found; returns the exit status. `status`: the program's own. `out`: where JSON goes.
@@ -54,7 +54,7 @@ int emulate(const EmulateArguments& a) {
   std::vector<std::string> words = a.words;
   words.insert(words.begin(), a.file);
   cuda::run_program(program, words,
-                    {a.schedule, a.seconds, int(a.jobs), a.counts || a.json, isatty(STDERR_FILENO) != 0},
+                    {a.schedule, a.seconds, int(a.jobs), a.counts || a.json, a.exact, isatty(STDERR_FILENO) != 0},
                     [a, out](int status) -> int {
                       try {
                         return finish(a, status, out);
@@ -92,6 +92,7 @@ void add_emulate(CLI::App& app, int& status) {
   command->add_option("--jobs", a->jobs, "Number of blocks that run at once; 0: one per core")
       ->check(integer(0, 256))
       ->capture_default_str();
+  command->add_flag("--exact", a->exact, "Accumulate products of tensor cores as an H200 does, bit for bit; slower");
   command->add_flag("--counts", a->counts, "Print accesses with bank conflicts or needless sectors, by line");
   command->add_flag("--json", a->json, "Print one line of JSON; the program's own output goes to stderr");
   command->add_option("--sarif", a->sarif, "Write the findings to this file, in SARIF 2.1.0")->type_name(output_file);

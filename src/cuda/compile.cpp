@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cuda/program.hpp"
-#include "cuda/sources.hpp"
 #include "graph/error.hpp"
 #include "system/files.hpp"
 #include "system/process.hpp"

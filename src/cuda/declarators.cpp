@@ -78,8 +78,9 @@ std::vector<Declarator> declarators(const std::vector<SourceToken>& tokens, std:
       type.assign(part.begin(), part.begin() + std::ptrdiff_t(name));
       while (!type.empty() && (type.back().is("*") || type.back().is("&"))) type.pop_back();
     }
-    Declarator d{joined(type), std::string(part[name].text), "", false};
+    Declarator d{joined(type), std::string(part[name].text), "", false, ""};
     d.unbounded = name + 2 < part.size() && part[name + 1].is("[") && part[name + 2].is("]");
+    if (d.unbounded) d.bounds = joined({part.begin() + std::ptrdiff_t(name) + 3, part.end()});
     const std::string rest = joined(part);
     d.full = joined(alignment) + (alignment.empty() ? "" : " ") + (all.empty() ? rest : d.type + " " + rest);
     all.push_back(std::move(d));

@@ -13,6 +13,7 @@ struct Declarator {
   std::string name;
   std::string full;        // `alignas(16) float *a[4]`: a declaration of it alone
   bool unbounded = false;  // name[]
+  std::string bounds;      // after the []: "[8][4]" of name[][8][4]
 };
 
 /// Returns the variables that the tokens declare: those from `first` up to, but without, `last`. Skips CUDA's and C++'s

@@ -4,6 +4,7 @@
 #include "cuda/access.hpp"
 #include "cuda/ptx_machine.hpp"
 #include "emulate/atomics.hpp"
+#include "emulate/block_reports.hpp"
 #include "emulate/calls.hpp"
 #include "emulate/masked.hpp"
 
@@ -31,6 +32,7 @@ void* dynamic_shared(const char* name) {
 
 void converge(std::uint32_t mask, const void* in, void* out, LanesCompute compute, void* with, const char* what) {
   const Site site = ZELLIGE_SITE();
+  emulate::judge_postponed();
   Fiber& f = running();
   ++f.home->counters[emulate::Counter::shuffle];
   emulate::converge_lanes(f, mask, in, out, compute, with, what, site);
@@ -44,6 +46,7 @@ std::uint32_t active() {
 bool atomic(void* p, unsigned bytes, AtomicChange change, void* with) {
   const Site site = ZELLIGE_SITE();
   if (!inside_kernel) return change(p, with), true;  // a function of host and device, on the host
+  emulate::judge_postponed();
   Fiber& f = running();
   const Place place = place_of(f, p, site);
   if (!place.region) refuse_address(f, p, "updates", site);

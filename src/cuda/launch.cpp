@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cuda/session.hpp"
+#include "emulate/block_reports.hpp"
+#include "emulate/calls.hpp"
 #include "emulate/findings.hpp"
 #include "graph/error.hpp"
 #include "zellige/cuda/runtime.hpp"
@@ -91,6 +93,7 @@ void entry(Launch& launch) {
         inside_kernel = true;
         const KernelCall& k = *session().running;
         k.run(k.closure);
+        emulate::judge_postponed();
       },
       pointers.data(), unsigned(launched.size()));
 }
@@ -133,6 +136,7 @@ void run(const KernelCall& k, Site site) {
   config.seconds = s.options.seconds;
   if (s.options.progress) config.progress = print_progress;
   config.count_by_line = s.options.counts;
+  emulate::exact_sums = s.options.exact;
   config.source_file = s.files;
   // A compiler gives a kernel of warpgroups at most 168 registers, so that setmaxnreg can raise them.
   const unsigned threads = std::max(1u, k.block.x * k.block.y * k.block.z);

@@ -90,8 +90,10 @@ void move_bytes(const Side& to, const Side& from, std::size_t bytes, bool& unwri
     unwritten |= std::memchr(marks_from + at_from, 0, bytes) != nullptr;
 }
 
-int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-              std::size_t height, int kind, const char* call, Site site) {
+}  // namespace
+
+int checked_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                 std::size_t height, int kind, const char* call, Site site) {
   if (width == 0 || height == 0) return cudaSuccess;
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return refused("wrong direction", site, fmt::format("{} at \1: its kind is {}", call, kind),
@@ -124,14 +126,16 @@ int copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from
   return cudaSuccess;
 }
 
+namespace {
+
 int copy(void* to, const void* from, std::size_t bytes, int kind) {
-  return copy_rows(to, 0, from, 0, bytes, 1, kind, "cudaMemcpy", ZELLIGE_SITE());
+  return checked_copy(to, 0, from, 0, bytes, 1, kind, "cudaMemcpy", ZELLIGE_SITE());
 }
 int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
             std::size_t height, int kind) {
   const Site site = ZELLIGE_SITE();
   if (to_pitch < width || from_pitch < width) return cudaErrorInvalidPitchValue;
-  return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, "cudaMemcpy2D", site);
+  return checked_copy(to, to_pitch, from, from_pitch, width, height, kind, "cudaMemcpy2D", site);
 }
 
 int fill(void* p, int value, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Compiles a CUDA program for the CPU and runs it on the emulator.
+// Reads a CUDA program as C++, compiles it for the CPU and runs it on the emulator.
 //
 //   const CompiledSource program = compile({.source = "add.cu"}, toolchain::Cache::standard());
 //   run_program(program, {"add.cu", "1024"}, {}, [](int status) { return status; });   // does not return
@@ -20,6 +20,18 @@ struct ProgramSource {
   std::vector<std::string> macros{};   // "N=4"
   std::string standard = "c++20";
 };
+
+/// A source or header of a program, as C++.
+struct TranslatedFile {
+  std::string name;  // of the file to write: unique among the program's
+  std::string from;  // the file that was read
+  std::string text;
+};
+
+/// Returns a program's files, the source first. Headers are those that lie next to the file that includes them, or in one
+/// of the folders; their includes name the files to write. CUDA's own headers are left out. Throws Error if a file
+/// cannot be read, or has what the emulator cannot run.
+std::vector<TranslatedFile> translate(const std::filesystem::path& source, const std::vector<std::string>& folders);
 
 /// A compiled program: a shared library, and the files of its source, separated by newlines.
 struct CompiledSource {

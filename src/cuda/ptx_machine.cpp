@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "emulate/calls.hpp"
 #include "zellige/atom/bfloat16.hpp"
@@ -128,18 +131,57 @@ bool runs_on_host(const PtxInstruction& i) {
   std::exit(1);
 }
 
-// Returns the parsed statement, which is parsed once.
-const PtxStatement& parsed(const char* text) {
-  thread_local std::unordered_map<const char*, const PtxStatement*> known;
-  const PtxStatement*& here = known[text];
-  if (here) return *here;
+// Returns the statement with these words, which is parsed once.
+const PtxStatement& parsed(const std::string& text) {
   static std::mutex mutex;
   static std::unordered_map<std::string, std::unique_ptr<PtxStatement>> all;
   const std::lock_guard lock(mutex);
   std::unique_ptr<PtxStatement>& s = all[text];
   if (!s) s = parse_ptx(text);
-  here = s.get();
-  return *here;
+  return *s;
+}
+
+// Returns the statement with the operands that are parts of words: strings, and numbers.
+std::string paste(std::string_view text, const std::vector<unsigned>& pasted, const PtxOperand* operands,
+                  unsigned count) {
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool here = next < pasted.size() && text[i] == '%' &&
+                      text.substr(i + 1).starts_with(std::to_string(pasted[next])) && i > 0 &&
+                      (std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_');
+    if (!here) {
+      out += text[i];
+      continue;
+    }
+    const unsigned k = pasted[next++];
+    if (k < count) out += operands[k].text ? operands[k].text : std::to_string(std::int64_t(operands[k].value));
+    i += std::to_string(k).size();
+  }
+  return out;
+}
+
+/// What is known of a statement of the program.
+struct KnownStatement {
+  bool read = false;
+  const PtxStatement* only = nullptr;  // if no operand is a part of a word
+  std::vector<unsigned> pasted;
+  std::map<std::vector<std::uint64_t>, const PtxStatement*> variants;  // by what those operands are
+};
+
+const PtxStatement& parsed(const char* text, const PtxOperand* operands, unsigned count) {
+  thread_local std::unordered_map<const char*, KnownStatement> known;
+  KnownStatement& here = known[text];
+  if (here.only) return *here.only;
+  if (!std::exchange(here.read, true)) here.pasted = pasted_operands(text);
+  if (here.pasted.empty()) return *(here.only = &parsed(text));
+  std::vector<std::uint64_t> key;
+  for (const unsigned k : here.pasted)
+    if (k < count)
+      key.push_back(operands[k].text ? reinterpret_cast<std::uintptr_t>(operands[k].text) : operands[k].value);
+  const PtxStatement*& variant = here.variants[key];
+  if (!variant) variant = &parsed(paste(text, here.pasted, operands, count));
+  return *variant;
 }
 
 }  // namespace
@@ -262,7 +304,7 @@ Place PtxMachine::own_place(const PtxValue& v, unsigned& rank) {
 void execute_ptx(const char* statement, const PtxOperand* operands, unsigned count, Site site) {
   thread_local Fiber host;  // a function of host and device may convert numbers on the host, too
   Fiber& f = inside_kernel ? emulate::fiber(emulate::self()) : host;
-  const PtxStatement& s = parsed(statement);
+  const PtxStatement& s = parsed(statement, operands, count);
   if (!f.home && (!s.error.empty() || s.variables > PtxMachine::max_registers || count > PtxMachine::max_registers))
     refuse_on_host(s.error, site);
   if (!s.error.empty())

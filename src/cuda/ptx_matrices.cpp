@@ -85,7 +85,7 @@ void compute_mma(void* with, const void* const* in, void* const* out) {
     const auto& mine = *static_cast<const MatrixRegisters*>(in[t]);
     a[t] = mine.a, b[t] = mine.b, c[t] = mine.c;
   }
-  row.body(row, {a, b, c, out});
+  emulate::execute_matrix(row, {a, b, c, out});
 }
 void run_mma(PtxMachine& m, const PtxInstruction& i) {
   const Instruction& row = row_of_instruction(m, i);

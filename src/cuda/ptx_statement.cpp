@@ -271,6 +271,18 @@ PtxType ptx_type(std::string_view name) {
   return t;
 }
 
+std::vector<unsigned> pasted_operands(std::string_view text) {
+  std::vector<unsigned> all;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '%') continue;
+    const bool in_word = i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_');
+    if (in_word && is_digit(text[i + 1]))
+      all.push_back(unsigned(std::atoi(std::string(text.substr(i + 1, 3)).c_str())));
+    if (text[i + 1] == '%') ++i;
+  }
+  return all;
+}
+
 std::unique_ptr<PtxStatement> parse_ptx(std::string_view text) {
   auto s = std::make_unique<PtxStatement>();
   s->text = without_comments(text);

@@ -81,6 +81,9 @@ struct PtxStatement {
 /// Parses a statement. What the emulator cannot run is in PtxStatement::error.
 std::unique_ptr<PtxStatement> parse_ptx(std::string_view text);
 
+/// Returns the operands that are parts of a word: 3 and 4 of "wgmma.mma_async.sync.aligned.m64n%3k%4".
+std::vector<unsigned> pasted_operands(std::string_view text);
+
 /// Returns the function that executes an instruction, or null: no instruction of these words is known, or it has a word
 /// that the instruction does not have here.
 PtxFunction ptx_function(const std::vector<std::string_view>& words);

@@ -39,7 +39,7 @@ bool is_own_dimension(const SourceEdits& s, std::size_t i) {
 
 }  // namespace
 
-Rewritten rewrite(std::string_view source, const std::string& file, bool is_header) {
+Rewritten rewrite(std::string_view source, const std::string& file, bool is_header, bool clusters) {
   SourceEdits s(source, file);
   Rewritten result;
   int conditions = 0;  // #if around the token
@@ -59,6 +59,7 @@ Rewritten rewrite(std::string_view source, const std::string& file, bool is_head
       }
     }
     if (is_launch(s, i)) rewrite_launch(s, i);
+    if (t.kind == SourceToken::Kind::literal) rewrite_operand(s, i);
     if (t.kind != SourceToken::Kind::word) continue;
     if (t.is("__shared__") && !t.directive) rewrite_shared(s, i);
     if ((t.is("__device__") || t.is("__constant__") || t.is("__managed__")) && !t.directive)
@@ -67,7 +68,8 @@ Rewritten rewrite(std::string_view source, const std::string& file, bool is_head
     // The translated file lies elsewhere: what follows on the include path has been looked up already.
     if (t.is("__has_include_next")) s.replace(t.at, t.end(), "0 && __has_include");
     if (t.is("__noinline__")) s.replace(t.at, t.end(), "__attribute__((noinline))");
-    if (t.is("__cluster_dims__") && !t.directive) rewrite_cluster_dims(s, i);
+    if (t.is("__cluster_dims__") && !t.directive) result.clusters = true;
+    if (t.is("__global__") && !t.directive && clusters) rewrite_kernel_start(s, i);
     if (t.is("asm") || t.is("__asm__")) rewrite_ptx(s, i, is_header || conditions > 0);
     if (s.has(i + 1) && s.tokens[i + 1].is("(")) rewrite_call(s, i);
   }

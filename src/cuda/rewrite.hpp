@@ -22,10 +22,12 @@ struct SourceInclude {
 struct Rewritten {
   std::string text;
   std::vector<SourceInclude> includes;
+  bool clusters = false;  // it has __cluster_dims__
 };
 
 /// Rewrites a source. `file`: its name, for messages. Throws Error if it has a construct that the emulator cannot run,
 /// with the construct's name and line. is_header: what it does not run may be unused; it is a finding where a thread reaches it.
-Rewritten rewrite(std::string_view source, const std::string& file, bool is_header = false);
+/// clusters: a file of the program has `__cluster_dims__`, so kernels tell theirs to launches.
+Rewritten rewrite(std::string_view source, const std::string& file, bool is_header = false, bool clusters = false);
 
 }  // namespace zellige::cuda

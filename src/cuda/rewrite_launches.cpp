@@ -72,23 +72,26 @@ std::string without_casts(const SourceEdits& s, std::size_t first, std::size_t l
 
 }  // namespace
 
-void rewrite_cluster_dims(SourceEdits& s, std::size_t i) {
+void rewrite_kernel_start(SourceEdits& s, std::size_t i) {
   const std::vector<SourceToken>& tokens = s.tokens;
-  if (!s.has(i + 1) || !tokens[i + 1].is("(")) return;
-  const std::size_t end = closing(tokens, i + 1);
-  std::size_t open = end + 1;  // of the kernel's parameters
-  while (s.has(open) && !tokens[open].is("(")) {
-    ++open;
-    if (s.has(open) && tokens[open].is("(") && tokens[open - 1].text.starts_with("__"))
-      open = closing(tokens, open) + 1;
+  std::size_t open = i + 1, dims = tokens.size();
+  for (std::size_t k = i; k > 0 && !tokens[k].is(";") && !tokens[k].is("}"); --k)
+    if (tokens[k].is("__cluster_dims__")) dims = k;
+  for (; s.has(open) && !tokens[open].is(";") && !tokens[open].is("{"); ++open) {
+    if (tokens[open].is("__cluster_dims__")) dims = open;
+    if (!tokens[open].is("(")) continue;
+    if (!tokens[open - 1].text.starts_with("__")) break;
+    open = closing(tokens, open);
   }
-  if (!s.has(open)) return;
-  std::size_t after = closing(tokens, open) + 1;
-  if (s.has(after) && tokens[after].is("{")) after = closing(tokens, after);
-  if (!s.has(after)) return;
-  s.insert(tokens[after].end(), " static const ::zellige::cuda::ClusterDims zellige_cluster_" +
-                                    std::to_string(tokens[i].line) + "(" + as_literal(tokens[open - 1].text) + ", " +
-                                    std::string(s.slice(i + 2, end - 1)) + ");");
+  if (!s.has(open) || !tokens[open].is("(")) return;
+  const std::size_t body = closing(tokens, open) + 1;
+  if (!s.has(body) || !tokens[body].is("{")) return;
+  std::string arguments;
+  if (s.has(dims + 3) && tokens[dims + 1].is("(")) arguments = s.slice(dims + 2, closing(tokens, dims + 1) - 1);
+  s.replace(tokens[body].at, tokens[body].end(), "{ ::zellige::cuda::kernel_starts(" + arguments + ");");
+  if (const std::size_t end = closing(tokens, body); s.has(end) && !arguments.empty())
+    s.insert(tokens[end].end(), " static const bool zellige_cluster_" + std::to_string(tokens[i].line) +
+                                    " = (::zellige::cuda::uses_clusters = true);");
 }
 
 void rewrite_launch(SourceEdits& s, std::size_t i) {

@@ -2,6 +2,7 @@
 //
 //   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));   ::zellige::cuda::ptx("mov.u32 %0, %%laneid;", {...ptx_result("=r", lane)})
 #include <algorithm>
+#include <cctype>
 
 #include "cuda/ptx_statement.hpp"
 #include "cuda/source_edits.hpp"
@@ -34,6 +35,13 @@ void unescape(std::string_view literal, std::string& out) {
   }
 }
 
+// Returns the beginning of the call that makes an operand of this constraint, such as "+r" with its quotes.
+std::string operand_call(std::string_view constraint) {
+  if (constraint.starts_with("\"=") || constraint.starts_with("\"+"))
+    return "::zellige::cuda::ptx_result(" + std::string(constraint) + ", ";
+  return constraint == "\"C\"" ? "::zellige::cuda::ptx_text(" : "::zellige::cuda::ptx_operand(";
+}
+
 PtxSource read_statement(const SourceEdits& s, std::size_t i) {
   const std::vector<SourceToken>& tokens = s.tokens;
   std::size_t open = i + 1;
@@ -56,12 +64,19 @@ PtxSource read_statement(const SourceEdits& s, std::size_t i) {
     if (tokens[k].is(":")) ++section;
     if (section > 2) break;
     if (tokens[k].kind == SourceToken::Kind::literal) constraint = tokens[k].text;
+    if (tokens[k].kind == SourceToken::Kind::word && !tokens[k + 1].is("(")) {  // a macro that has operands
+      std::size_t last = k;                                                     // its name may be pasted
+      while (last + 2 < p.end && tokens[last + 1].is("#") && tokens[last + 2].is("#")) last += 3;
+      const bool follows = p.operands.empty() || tokens[k - 1].is(")");  // it may begin with a comma of its own
+      p.operands += (follows ? "" : ", ") + std::string(s.slice(k, last));
+      k = last;
+      continue;
+    }
     if (!tokens[k].is("(")) continue;
     const std::size_t end = closing(tokens, k);
     const std::string expression = end > k + 1 ? std::string(s.slice(k + 1, end - 1)) : "";
     p.operands += p.operands.empty() ? "" : ", ";
-    p.operands += section == 1 ? "::zellige::cuda::ptx_result(" + constraint + ", " + expression + ")"
-                               : "::zellige::cuda::ptx_operand(" + expression + ")";
+    p.operands += operand_call(constraint) + expression + ")";
     k = end;
   }
   return p;
@@ -69,11 +84,22 @@ PtxSource read_statement(const SourceEdits& s, std::size_t i) {
 
 }  // namespace
 
+void rewrite_operand(SourceEdits& s, std::size_t i) {
+  std::string_view letters = s.tokens[i].text;
+  if (letters.size() < 3 || letters.size() > 5 || letters.front() != '"' || !s.has(i + 1) || !s.tokens[i + 1].is("("))
+    return;
+  letters = letters.substr(1, letters.size() - 2);
+  if (letters[0] == '=' || letters[0] == '+') letters.remove_prefix(1);
+  if (letters.starts_with("&")) letters.remove_prefix(1);
+  if (letters.size() != 1 || !std::isalpha(static_cast<unsigned char>(letters[0]))) return;
+  s.replace(s.tokens[i].at, s.tokens[i + 1].end(), operand_call(s.tokens[i].text));
+}
+
 void rewrite_ptx(SourceEdits& s, std::size_t i, bool conditional) {
   const PtxSource p = read_statement(s, i);
   const bool empty = p.plain && p.literals.find_first_not_of(" \n;") == std::string::npos;
   if (empty) return s.replace_lines(i, p.end, "((void)0)");  // a barrier of the compiler
-  if (p.plain && !conditional && !s.tokens[i].directive)
+  if (p.plain && !conditional && !s.tokens[i].directive && pasted_operands(p.literals).empty())
     if (const auto statement = parse_ptx(p.literals); !statement->error.empty())
       s.refuse(s.tokens[i], statement->error);
   s.replace_lines(i, p.end,

@@ -69,8 +69,12 @@ void rewrite_shared(SourceEdits& s, std::size_t i) {
   std::string text;
   for (const Declarator& d : all) {
     if (dynamic) {
-      const std::string variable = "::std::remove_reference_t<" + d.type + ">* const " + d.name +
-                                   " = ::zellige::cuda::dynamic_shared<" + d.type + ">(" + as_literal(d.name) + "); ";
+      const std::string memory =
+          "::zellige::cuda::dynamic_shared<" + d.type + d.bounds + ">(" + as_literal(d.name) + "); ";
+      const std::string variable = !d.unbounded ? d.type + "& " + d.name + " = *" + memory
+                                   : !d.bounds.empty()
+                                       ? "auto* const " + d.name + " = " + memory
+                                       : "::std::remove_reference_t<" + d.type + ">* const " + d.name + " = " + memory;
       if (s.scopes.in_function(i))
         text += variable;
       else

@@ -66,6 +66,7 @@ const Host& host_table() {
     add_access_calls(all);
     add_kernel_calls(all);
     add_launch_calls(all);
+    add_blas_calls(all);
     return all;
   }();
   return table;

@@ -18,6 +18,7 @@ struct EmulationOptions {
   double seconds = 60;    // of CPU time that a block may take
   int workers = 1;
   bool counts = false;    // count what accesses cost, by line
+  bool exact = false;     // products accumulate as in an H200, bit for bit
   bool progress = false;  // print to stderr how far a launch is
 };
 
@@ -64,6 +65,12 @@ void add_memory_calls(Host&);  // memory.cpp
 void add_access_calls(Host&);  // access.cpp
 void add_kernel_calls(Host&);  // kernel_calls.cpp
 void add_launch_calls(Host&);  // launch.cpp
+void add_blas_calls(Host&);    // blas.cpp
+
+/// Copies rows of `width` bytes, `to_pitch` and `from_pitch` bytes from one to the next (0: as wide as they are). Reports what is wrong at a
+/// site, for the function `call`. Returns a cudaError_t.
+int checked_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                 std::size_t height, int kind, const char* call, emulate::Site);
 
 /// Whether this thread runs a kernel.
 extern thread_local bool inside_kernel;

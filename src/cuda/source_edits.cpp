@@ -17,7 +17,7 @@ std::string as_literal(std::string_view text) {
 
 bool SourceEdits::three(std::size_t i, std::string_view of) const {
   for (std::size_t k = 0; k < 3; ++k)
-    if (!has(i + k) || !tokens[i + k].is(of) || tokens[i + k].at != tokens[i].at + k) return false;
+    if (!has(i + k) || !tokens[i + k].is(of)) return false;
   return true;
 }
 

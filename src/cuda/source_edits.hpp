@@ -31,7 +31,7 @@ class SourceEdits {
     return source.substr(tokens[first].at, tokens[last].end() - tokens[first].at);
   }
   bool has(std::size_t i) const { return i < tokens.size(); }
-  /// Returns whether three tokens that touch each other, such as <<<, begin at token i.
+  /// Returns whether three equal tokens begin at token i, such as <<<, which some programs spell `<< <`.
   bool three(std::size_t i, std::string_view of) const;
   /// Throws Error: the emulator does not run `what`, which is at the token.
   [[noreturn]] void refuse(const SourceToken&, std::string_view what) const;
@@ -59,7 +59,10 @@ void rewrite_call(SourceEdits&, std::size_t i);
 void rewrite_shared(SourceEdits&, std::size_t i);
 void rewrite_ptx(SourceEdits&, std::size_t i, bool conditional);
 void rewrite_device_variable(SourceEdits&, std::size_t i);
-/// Tells the launches of a kernel of the `__cluster_dims__` at token i.
-void rewrite_cluster_dims(SourceEdits&, std::size_t i);
+/// Rewrites an operand of inline PTX that is outside of its statement, in a macro: `"+r"(d)`, which is no C++ elsewhere. Token i: its
+/// constraint.
+void rewrite_operand(SourceEdits&, std::size_t i);
+/// Lets the kernel whose `__global__` is token i tell its `__cluster_dims__` to its launches.
+void rewrite_kernel_start(SourceEdits&, std::size_t i);
 
 }  // namespace zellige::cuda

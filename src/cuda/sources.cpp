@@ -1,9 +1,8 @@
-#include "cuda/sources.hpp"
-
 #include <algorithm>
 #include <map>
 #include <optional>
 
+#include "cuda/program.hpp"
 #include "cuda/rewrite.hpp"
 #include "system/files.hpp"
 
@@ -34,6 +33,22 @@ constexpr const char* own_headers[] = {"cuda_runtime.h",
                                        "crt/host_defines.h",
                                        "builtin_types.h",
                                        "cuda_profiler_api.h",
+                                       "cuda_awbarrier.h",
+                                       "cuda_awbarrier_primitives.h",
+                                       "sm_32_intrinsics.h",
+                                       "sm_35_intrinsics.h",
+                                       "sm_60_atomic_functions.h",
+                                       "sm_61_intrinsics.h",
+                                       "channel_descriptor.h",
+                                       "nvtx3/nvToolsExt.h",
+                                       "nvToolsExt.h",
+                                       "device_double_functions.h",
+                                       "cuda_device_runtime_api.h",
+                                       "cuda_texture_types.h",
+                                       "texture_types.h",
+                                       "surface_types.h",
+                                       "cooperative_groups/scan.h",
+                                       "cooperative_groups/details/partitioning.h",
                                        "sm_20_intrinsics.h"};
 
 /// A header of CUDA that a header of the prelude's replaces.
@@ -43,6 +58,17 @@ struct ReplacedHeader {
 constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
                                                {"cudaTypedefs.h", "driver"},
                                                {"cuda_fp16.h", "half"},
+                                               {"cuda_fp16.hpp", "half"},
+                                               {"cuda_fp8.h", "float8"},
+                                               {"cuda_fp8.hpp", "float8"},
+                                               {"mma.h", "wmma"},
+                                               {"library_types.h", "data_types"},
+                                               {"cublas_v2.h", "blas"},
+                                               {"cublas.h", "blas"},
+                                               {"cublas_api.h", "blas"},
+                                               {"cublasLt.h", "blas_lt"},
+                                               {"curand.h", "random"},
+                                               {"curand_kernel.h", "random"},
                                                {"cuda_bf16.h", "half"},
                                                {"cuda/barrier", "barrier"},
                                                {"cuda/pipeline", "staged_pipeline"},
@@ -55,7 +81,7 @@ constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
 /// The files of a program that are translated so far.
 class Translation {
  public:
-  explicit Translation(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+  Translation(std::vector<std::string> folders, bool clusters) : has_clusters(clusters), folders_(std::move(folders)) {}
 
   /// Translates a file and its headers; returns the name of the file to write. folder: where #include_next looks first.
   std::string add(const fs::path& file, std::size_t folder = 0) {
@@ -66,7 +92,8 @@ class Translation {
     const std::string name = std::to_string(index) + "_" + file.filename().string();
     names_[key] = name;
     files.push_back({name, file.string(), ""});
-    Rewritten r = rewrite(system::read_whole(file), file.string(), index > 0);
+    Rewritten r = rewrite(system::read_whole(file), file.string(), index > 0, has_clusters);
+    finds_clusters |= r.clusters;
     std::ranges::reverse(r.includes);
     std::vector<std::pair<SourceInclude, std::string>> changed;
     for (const SourceInclude& i : r.includes) {
@@ -84,6 +111,8 @@ class Translation {
   }
 
   std::vector<TranslatedFile> files;
+  bool has_clusters;
+  bool finds_clusters = false;  // a file has __cluster_dims__
 
  private:
   /// A header, and the folder after the one in which it was found.
@@ -108,9 +137,12 @@ class Translation {
 }  // namespace
 
 std::vector<TranslatedFile> translate(const fs::path& source, const std::vector<std::string>& folders) {
-  Translation all(folders);
+  Translation all(folders, false);
   all.add(source);
-  return std::move(all.files);
+  if (!all.finds_clusters) return std::move(all.files);
+  Translation with_clusters(folders, true);
+  with_clusters.add(source);
+  return std::move(with_clusters.files);
 }
 
 }  // namespace zellige::cuda

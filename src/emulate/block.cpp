@@ -25,12 +25,13 @@ void Block::prepare(const LaunchState& launch) {
   first_thread = first_warp * 32;
   shared_bytes = config.shared_bytes;
   stacks_.reserve(threads_);
-  if (!config.shared_memory && (storage_bytes_ < config.shared_bytes + 1024 || !storage_)) {
-    storage_bytes_ = config.shared_bytes + 1024;
+  const std::size_t base = config.shared_memory ? 1024 : 32768;  // its address is a multiple of this
+  if (!config.shared_memory && (storage_bytes_ < config.shared_bytes + base || !storage_)) {
+    storage_bytes_ = config.shared_bytes + base;
     storage_.reset(new unsigned char[storage_bytes_]);
   }
   unsigned char* const from = config.shared_memory ? config.shared_memory() : storage_.get();
-  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(from) + 1023) / 1024 * 1024);
+  memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(from) + base - 1) / base * base);
   if (config.shared_memory && memory != from)
     fail("emulator: the kernel's shared memory lies {} bytes above a multiple of 1024; alignas(1024) puts it on one",
          reinterpret_cast<std::uintptr_t>(from) % 1024);

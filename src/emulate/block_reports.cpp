@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "emulate/calls.hpp"
 #include "zellige/emulate/arrangement.hpp"
@@ -179,6 +181,31 @@ bool report_past(Block& b, Kind kind, const char* tensor, std::uintptr_t site, s
   return fresh;
 }
 
+/// A store that waits for its value.
+struct PostponedStore {
+  const Fiber* by = nullptr;  // null: none waits
+  Place at{};
+  unsigned bytes = 0;
+  std::uintptr_t site = 0;
+  shadow::Clash clash;
+  std::uint64_t block = 0;
+  unsigned char before[16] = {};
+};
+thread_local PostponedStore waiting;
+thread_local bool postpones = false;
+
+// Returns true if a conflict is between stores of one instruction by lanes of a warp, and stores wait for their values: then nothing
+// is to be reported yet.
+bool postpone(const Fiber& f, Place p, unsigned bytes, Site site, const shadow::Clash& c) {
+  if (!postpones || c.what != shadow::Clash::What::written || c.site != std::uint32_t(site.address) || bytes > 16)
+    return false;
+  const Block& b = *f.home;
+  if (c.thread / 32 != (b.first_thread + f.index) / 32) return false;
+  waiting = {&f, p, bytes, site.address, c, b.linear, {}};
+  std::memcpy(waiting.before, p.p, bytes);
+  return true;
+}
+
 }  // namespace
 
 void early(const Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
@@ -234,6 +261,16 @@ void check_barriers(Block& home) {
                               home.name(), id, b.rounds, b.arrived, b.expected));
 }
 
+PostponesStores::PostponesStores() { postpones = true; }
+PostponesStores::~PostponesStores() { postpones = false; }
+
+void judge_postponed() {
+  if (!waiting.by) return;
+  const PostponedStore s = std::exchange(waiting, {});
+  if (s.by->home->linear != s.block || std::memcmp(s.before, s.at.p, s.bytes) == 0) return;
+  clash(*s.by, s.by->index, s.at, s.bytes, "writes", {s.site, 0}, s.clash);
+}
+
 void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site,
            const shadow::Clash& c) {
   Block& own = *f.home;
@@ -244,6 +281,7 @@ void clash(const Fiber& f, unsigned thread, Place p, unsigned bytes, const char*
                     : c.what == What::other_layout ? Kind::layout
                     : c.what == What::unfenced     ? Kind::fence
                                                    : Kind::race;
+  if (postpone(f, p, bytes, site, c)) return;
   if (!own.findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {own.walk(f, site)}, own.linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});

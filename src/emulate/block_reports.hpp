@@ -10,7 +10,20 @@ namespace zellige::emulate {
 /// accesses memory for all lanes.
 [[gnu::noinline, gnu::cold]] void clash(const Fiber& running, unsigned thread, Place, unsigned bytes, const char* verb,
                                         Site, const shadow::Clash&);
-/// The same for global memory, whose earlier accesses may be those of other blocks. `atomic`: the access is.
+/// Makes stores by the running thread wait for their values, while the object lives. CUDA says that of stores of one instruction by
+/// lanes of a warp to the same bytes one takes effect, so they are an error only if their values differ. A lane's value is known
+/// once the lane goes on.
+class PostponesStores {
+ public:
+  PostponesStores();
+  ~PostponesStores();
+  PostponesStores(const PostponesStores&) = delete;
+  PostponesStores& operator=(const PostponesStores&) = delete;
+};
+/// Reports the store that waits, if it has changed what the other lane has stored. A thread that goes on after a store calls it.
+void judge_postponed();
+
+/// Like clash() for global memory, whose earlier accesses may be those of other blocks. `atomic`: the access is.
 void clash_of_global(const Fiber& running, Place, unsigned bytes, const char* verb, Site, const shadow::Clash&,
                      bool atomic = false);
 /// Records that a thread accesses bytes of a tensor in global memory before it has observed a griddep_wait. The access is

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "emulate/atomics.hpp"
+#include "emulate/block_reports.hpp"
+#include "zellige/atom/exact_mma_reference.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
 
@@ -311,8 +313,17 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
   f.its_warp->log.add(site.address, Counter::cp_async_wavefronts, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
 
+void execute_matrix(const Instruction& row, const BodyOperands& operands) {
+  if (exact_sums && ::zellige::reference::has_exact_sums(row))
+    ::zellige::reference::exact_mma(row, operands);
+  else
+    row.body(row, operands);
+}
+
 bool check_access(Fiber& f, Place p, unsigned bytes, bool writes, Site site) {
   acquire_again(f, site);
+  judge_postponed();
+  const PostponesStores until_done;
   return writes ? access<true>(f, p, bytes, site) : access<false>(f, p, bytes, site);
 }
 
@@ -352,7 +363,7 @@ const Engine& engine() {
                   .arranged = arranged,
                   .unwritten = unwritten,
                   .instruction = row_of,
-                  .run_body = [](const Instruction& row, const BodyOperands& of) { row.body(row, of); },
+                  .run_body = execute_matrix,
                   .region_of = region_of,
                   .relaxed = relaxed,
                   .release = release};

@@ -49,6 +49,11 @@ const Instruction& row_of(const char* name);
 /// `a_in_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem);
 
+/// Whether matrix instructions accumulate as an H200 does, bit for bit, where it is known how (zellige/atom/exact_mma_reference.hpp).
+inline bool exact_sums = false;
+/// Executes a matrix instruction for all its threads.
+void execute_matrix(const Instruction&, const BodyOperands&);
+
 /// Checks, records and counts a read or write of 1, 2, 4, 8 or 16 bytes by a thread. Returns false if it is invalid: out of
 /// bounds, misaligned, or a write to a read-only tensor.
 bool check_access(Fiber&, Place, unsigned bytes, bool writes, Site);

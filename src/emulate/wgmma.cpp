@@ -211,7 +211,7 @@ void wgmma(Thread& t, const WgmmaCall& call) {
     c[i] = d[i] = taken[i]->content.data();
     if (its.ra) take_operand(b.thread(g * 128 + i), its.ra, group, site);
   }
-  row.body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
+  execute_matrix(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
   for (Accumulators* a : taken) poison(*a, row.c.number == Number::f32 ? poison_word : poison_pair);
   for (unsigned w = 0; w < 4; ++w) {
     Warp& warp = b.warps[g * 4 + w];

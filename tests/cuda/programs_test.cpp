@@ -138,6 +138,15 @@ constexpr InjectedFault injected[] = {
     {"libcu", 3, "race on global tensor d_x"},
     {"libcu", 4, "deadlock of block"},
     {"libcu", 5, "race on shared tensor s"},
+    {"blas", 1, "cuBLAS at blas.cu:94 copies da to the host, of which byte 0 has not been written"},
+    {"blas", 2, "cuBLAS at blas.cu:94: bytes 0..5172 of p, which has 1088"},
+    {"blas", 3, "cuBLAS at blas.cu:94: its source is memory of the host"},
+    {"wmma", 1, "race on shared tensor a_tile"},
+    {"wmma", 2, "out of bounds on global tensor d_c"},
+    {"wmma", 3, "wait in wmma::mma_sync at wmma.cu"},
+    {"same_store", 1, "race on shared tensor any: thread 1"},
+    {"same_store", 2, "race on shared tensor any"},
+    {"same_store", 3, "race on shared tensor any: thread 63"},
 };
 
 std::string file_of(const std::string& program) {
@@ -192,7 +201,15 @@ INSTANTIATE_TEST_SUITE_P(All, RightPrograms,
                          testing::Values("vector_add", "reduction", "scan", "histogram", "transpose", "softmax",
                                          "stencil", "sgemm", "bitonic", "last_block", "cooperative", "compact",
                                          "matvec", "lock", "pipeline", "features", "halves", "spellings", "ptx", "tma",
-                                         "wgmma", "attention", "ring", "cluster", "ntt", "libcu"),
+                                         "wgmma", "attention", "ring", "cluster", "ntt", "libcu", "blas", "wmma",
+                                         "same_store", "libraries"),
                          [](const auto& i) { return std::string(i.param); });
+
+struct ExactSums : Programs {};
+TEST_F(ExactSums, AreThoseOfAnH200) {
+  const std::string file = file_of("exact");
+  EXPECT_EQ(run({"emulate", file, "--exact"}).output, "0 of 35 differ\nno findings in 4 launches\n");
+  EXPECT_NE(run({"emulate", file}).output, "0 of 35 differ\nno findings in 4 launches\n");
+}
 
 }  // namespace

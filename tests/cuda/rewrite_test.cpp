@@ -76,10 +76,32 @@ TEST(Rewrite, InlinePtxInAMacroKeepsTheLinesOfTheMacro) {
             "#define FENCE(n)   \\\n  ::zellige::cuda::ptx(\"bar.sync \" #n \";\")\\\n\\\n\nint x;");
 }
 
+TEST(Rewrite, InlinePtxTakesOperandsFromMacros) {
+  EXPECT_EQ(text_of("#define OUT \"+r\"(d), \"=&f\"(e)\nvoid f() { asm(\"mov.u32 m64%2k\" : OUT : \"C\"(N::text)); }"),
+            "#define OUT ::zellige::cuda::ptx_result(\"+r\", d), ::zellige::cuda::ptx_result(\"=&f\", e)\nvoid f() { "
+            "::zellige::cuda::ptx(\"mov.u32 m64%2k\", {OUT, ::zellige::cuda::ptx_text(N::text)}); }");
+}
+
 TEST(Rewrite, ClusterDimsAreToldToTheLaunches) {
-  EXPECT_EQ(text_of("__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) k(int* x) { x = 0; } int y;"),
-            "__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64) k(int* x) { x = 0; } static const "
-            "::zellige::cuda::ClusterDims zellige_cluster_1(\"k\", 2, 1, 1); int y;");
+  EXPECT_TRUE(zellige::cuda::rewrite("__global__ void __cluster_dims__(2) k() {}", "k.cu").clusters);
+  const auto text = [](const char* source) { return zellige::cuda::rewrite(source, "k.cu", false, true).text; };
+  EXPECT_EQ(
+      text("__global__ void __cluster_dims__(N, 1, 1) __launch_bounds__(64) k(int* x) { x = 0; } int y;"),
+      "__global__ void __cluster_dims__(N, 1, 1) __launch_bounds__(64) k(int* x) { ::zellige::cuda::kernel_starts(N, "
+      "1, 1); x = 0; } static const bool zellige_cluster_1 = (::zellige::cuda::uses_clusters = true); int y;");
+  EXPECT_EQ(text("__global__ void k() { } __global__ void later();"),
+            "__global__ void k() { ::zellige::cuda::kernel_starts(); } __global__ void later();");
+}
+
+TEST(Rewrite, DynamicSharedMemoryHasAnyShape) {
+  EXPECT_EQ(text_of("__global__ void k() { extern __shared__ half s[][8]; }"),
+            "__global__ void k() { auto* const s = ::zellige::cuda::dynamic_shared<half[8]>(\"s\");  }");
+  EXPECT_EQ(text_of("__global__ void k() { extern __shared__ Tiles<4> s; }"),
+            "__global__ void k() { Tiles<4>& s = *::zellige::cuda::dynamic_shared<Tiles<4>>(\"s\");  }");
+}
+
+TEST(Rewrite, LaunchesAreFoundHoweverTheyAreSpaced) {
+  EXPECT_EQ(text_of("void f() { k << <1, 2>> >(x); }"), text_of("void f() { k<<<1, 2>>>(x); }"));
 }
 
 TEST(Rewrite, LaunchesByConfigurationGetTheKernelsName) {

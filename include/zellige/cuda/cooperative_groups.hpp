@@ -173,10 +173,49 @@ ZELLIGE_DEVICE thread_block_tile<N, Group> tiled_partition(const Group&) {
   return {};
 }
 
+/// A group whose kind is known at run time: a block, or lanes of a warp.
+class thread_group {
+ public:
+  ZELLIGE_DEVICE thread_group(const thread_block&) {}
+  ZELLIGE_DEVICE thread_group(const ::zellige::cuda::LaneGroup& lanes) : lanes_(lanes), of_block_(false) {}
+  ZELLIGE_DEVICE void sync() const {
+    if (of_block_)
+      thread_block::sync();
+    else
+      lanes_.sync();
+  }
+  ZELLIGE_DEVICE unsigned size() const { return of_block_ ? thread_block::size() : lanes_.size(); }
+  ZELLIGE_DEVICE unsigned num_threads() const { return size(); }
+  ZELLIGE_DEVICE unsigned thread_rank() const { return of_block_ ? thread_block::thread_rank() : lanes_.thread_rank(); }
+  ZELLIGE_DEVICE static bool is_valid() { return true; }
+  ZELLIGE_DEVICE const ::zellige::cuda::LaneGroup& lanes() const { return lanes_; }
+
+ private:
+  ::zellige::cuda::LaneGroup lanes_{0};
+  bool of_block_ = true;
+};
+/// Returns the tile of `threads` adjacent lanes that the thread is in: a power of two up to 32.
+ZELLIGE_DEVICE thread_group tiled_partition(const thread_group&, unsigned threads) {
+  const unsigned first = static_cast<unsigned>(::zellige::cuda::lane_id()) & ~(threads - 1);
+  return ::zellige::cuda::LaneGroup((threads == 32 ? ~0u : (1u << threads) - 1) << first);
+}
+
+/// Returns the lanes of a group that give the same value.
+template <class Group, class T>
+ZELLIGE_DEVICE coalesced_group labeled_partition(const Group& group, T label) {
+  return coalesced_group(__match_any_sync(group.mask(), label));
+}
+template <class Group>
+ZELLIGE_DEVICE coalesced_group binary_partition(const Group& group, bool predicate) {
+  const unsigned set = __ballot_sync(group.mask(), predicate);
+  return coalesced_group(predicate ? set : group.mask() & ~set);
+}
+
 template <class Group>
 ZELLIGE_DEVICE void sync(const Group& group) {
   group.sync();
 }
+ZELLIGE_DEVICE void sync(const thread_group& group) { group.sync(); }
 
 /// Copies bytes from global to shared memory asynchronously, by the threads of a group.
 template <class Group>
@@ -224,6 +263,35 @@ struct bit_xor {
 template <class Group, class T, class F>
 ZELLIGE_DEVICE T reduce(const Group& group, T value, F combine) {
   return ::zellige::cuda::reduce_lanes(group.mask(), value, combine, "cooperative_groups::reduce");
+}
+
+/// Returns the reduction of the values of the group's threads up to this one, and of those before it (T() in the first).
+template <class Group, class T, class F = plus<T>>
+ZELLIGE_DEVICE T inclusive_scan(const Group& group, T value, F combine = {}) {
+  return ::zellige::cuda::converge(
+      group.mask(), value,
+      [combine](std::uint32_t lanes, const T* all, int lane) {
+        int first = __builtin_ctz(lanes);
+        T sum = all[first];
+        for (int other = first + 1; other <= lane; ++other)
+          if (lanes >> other & 1) sum = combine(sum, all[other]);
+        return sum;
+      },
+      "cooperative_groups::inclusive_scan");
+}
+template <class Group, class T, class F = plus<T>>
+ZELLIGE_DEVICE T exclusive_scan(const Group& group, T value, F combine = {}) {
+  return ::zellige::cuda::converge(
+      group.mask(), value,
+      [combine](std::uint32_t lanes, const T* all, int lane) {
+        int first = __builtin_ctz(lanes);
+        if (lane == first) return T();
+        T sum = all[first];
+        for (int other = first + 1; other < lane; ++other)
+          if (lanes >> other & 1) sum = combine(sum, all[other]);
+        return sum;
+      },
+      "cooperative_groups::exclusive_scan");
 }
 
 }  // namespace cooperative_groups

@@ -2,6 +2,17 @@
 #pragma once
 #include "zellige/cuda/math.hpp"
 
+/// The bits of a half, and of two.
+struct __half_raw {
+  unsigned short x;
+};
+struct __half2_raw {
+  unsigned short x, y;
+};
+struct __nv_bfloat16_raw {
+  unsigned short x;
+};
+
 namespace zellige::cuda {
 
 /// The bits of an IEEE binary16, and of a bfloat16, and their conversions, rounded to nearest even.
@@ -28,7 +39,13 @@ struct NarrowNumber {
   NarrowNumber(double x) : NarrowNumber(static_cast<float>(x)) {}
   NarrowNumber(int x) : NarrowNumber(static_cast<float>(x)) {}
   NarrowNumber(unsigned x) : NarrowNumber(static_cast<float>(x)) {}
+  NarrowNumber(long x) : NarrowNumber(static_cast<float>(x)) {}
+  NarrowNumber(unsigned long x) : NarrowNumber(static_cast<float>(x)) {}
+  NarrowNumber(long long x) : NarrowNumber(static_cast<float>(x)) {}
+  NarrowNumber(unsigned long long x) : NarrowNumber(static_cast<float>(x)) {}
+  NarrowNumber(__half_raw x) : raw(x.x) {}
   operator float() const { return Format::widen(raw); }
+  operator __half_raw() const { return {raw}; }
   NarrowNumber operator-() const { return NarrowNumber(-static_cast<float>(*this)); }
   NarrowNumber& operator+=(NarrowNumber b) { return *this = *this + b; }
   NarrowNumber& operator-=(NarrowNumber b) { return *this = *this - b; }
@@ -56,6 +73,12 @@ struct alignas(4) NarrowPair {
   friend NarrowPair operator+(NarrowPair a, NarrowPair b) { return {a.x + b.x, a.y + b.y}; }
   friend NarrowPair operator-(NarrowPair a, NarrowPair b) { return {a.x - b.x, a.y - b.y}; }
   friend NarrowPair operator*(NarrowPair a, NarrowPair b) { return {a.x * b.x, a.y * b.y}; }
+  friend NarrowPair operator/(NarrowPair a, NarrowPair b) { return {a.x / b.x, a.y / b.y}; }
+  friend bool operator==(NarrowPair a, NarrowPair b) { return a.x == b.x && a.y == b.y; }
+  NarrowPair operator-() const { return {-x, -y}; }
+  NarrowPair& operator+=(NarrowPair b) { return *this = *this + b; }
+  NarrowPair& operator-=(NarrowPair b) { return *this = *this - b; }
+  NarrowPair& operator*=(NarrowPair b) { return *this = *this * b; }
 };
 
 }  // namespace zellige::cuda
@@ -74,6 +97,10 @@ inline __half __float2half_rn(float x) { return x; }
 inline __half __double2half(double x) { return x; }
 inline __half __int2half_rn(int x) { return x; }
 inline float __half2float(__half x) { return x; }
+inline __half __short_as_half(short b) { return ::zellige::cuda::bits<__half>(b); }
+inline short __half_as_short(__half x) { return static_cast<short>(x.raw); }
+inline int __half2int_rz(__half x) { return static_cast<int>(static_cast<float>(x)); }
+inline int __half2int_rn(__half x) { return static_cast<int>(std::nearbyint(static_cast<float>(x))); }
 inline __half __ushort_as_half(unsigned short b) { return ::zellige::cuda::bits<__half>(b); }
 inline unsigned short __half_as_ushort(__half x) { return x.raw; }
 inline __half2 __halves2half2(__half a, __half b) { return {a, b}; }
@@ -84,48 +111,105 @@ inline __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
 inline float2 __half22float2(__half2 v) { return {v.x, v.y}; }
 inline __nv_bfloat16 __float2bfloat16(float x) { return x; }
 inline __nv_bfloat16 __float2bfloat16_rn(float x) { return x; }
+inline __nv_bfloat16 __double2bfloat16(double x) { return x; }
+inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short b) { return ::zellige::cuda::bits<__nv_bfloat16>(b); }
+inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.raw; }
+inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }
+inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }
+inline __nv_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
 inline float __bfloat162float(__nv_bfloat16 x) { return x; }
 inline __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return {a, b}; }
 inline __nv_bfloat162 __float22bfloat162_rn(float2 v) { return {v.x, v.y}; }
 inline float2 __bfloat1622float2(__nv_bfloat162 v) { return {v.x, v.y}; }
 
 // The functions of both types.
+namespace zellige::cuda {
+template <class F, class Change>
+NarrowPair<F> of_both(NarrowPair<F> v, Change change) {
+  return {change(v.x), change(v.y)};
+}
+}  // namespace zellige::cuda
+
+#define ZELLIGE_OF_ONE(NAME, EXPRESSION)                                           \
+  template <class F>                                                               \
+  ::zellige::cuda::NarrowNumber<F> NAME(::zellige::cuda::NarrowNumber<F> number) { \
+    const float x = number;                                                        \
+    return EXPRESSION;                                                             \
+  }
+#define ZELLIGE_OF_PAIR(NAME, FUNCTION)                                                                 \
+  template <class F>                                                                                    \
+  ::zellige::cuda::NarrowPair<F> NAME(::zellige::cuda::NarrowPair<F> v) {                               \
+    return ::zellige::cuda::of_both(v, [](::zellige::cuda::NarrowNumber<F> x) { return FUNCTION(x); }); \
+  }
+#define ZELLIGE_OF_TWO(NAME, EXPRESSION)                                                                          \
+  template <class F>                                                                                              \
+  ::zellige::cuda::NarrowNumber<F> NAME(::zellige::cuda::NarrowNumber<F> p, ::zellige::cuda::NarrowNumber<F> q) { \
+    const float a = p, b = q;                                                                                     \
+    return EXPRESSION;                                                                                            \
+  }                                                                                                               \
+  template <class F>                                                                                              \
+  ::zellige::cuda::NarrowPair<F> NAME##2(::zellige::cuda::NarrowPair<F> p, ::zellige::cuda::NarrowPair<F> q) {    \
+    return {NAME(p.x, q.x), NAME(p.y, q.y)};                                                                      \
+  }
+#define ZELLIGE_COMPARE(NAME, OPERATOR)                                               \
+  template <class F>                                                                  \
+  bool NAME(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) { \
+    return float(a) OPERATOR float(b);                                                \
+  }
+ZELLIGE_OF_ONE(hexp, std::exp(x))
+ZELLIGE_OF_ONE(hexp2, std::exp2(x))
+ZELLIGE_OF_ONE(hlog, std::log(x))
+ZELLIGE_OF_ONE(hlog2, std::log2(x))
+ZELLIGE_OF_ONE(hsqrt, std::sqrt(x))
+ZELLIGE_OF_ONE(hrsqrt, 1 / std::sqrt(x))
+ZELLIGE_OF_ONE(hrcp, 1 / x)
+ZELLIGE_OF_ONE(hsin, std::sin(x))
+ZELLIGE_OF_ONE(hcos, std::cos(x))
+ZELLIGE_OF_ONE(htanh, std::tanh(x))
+ZELLIGE_OF_ONE(hfloor, std::floor(x))
+ZELLIGE_OF_ONE(hceil, std::ceil(x))
+ZELLIGE_OF_ONE(hrint, std::nearbyint(x))
+ZELLIGE_OF_ONE(__habs, std::fabs(x))
+ZELLIGE_OF_ONE(__hneg, -x)
+ZELLIGE_OF_PAIR(h2exp, hexp)
+ZELLIGE_OF_PAIR(h2exp2, hexp2)
+ZELLIGE_OF_PAIR(h2log, hlog)
+ZELLIGE_OF_PAIR(h2sqrt, hsqrt)
+ZELLIGE_OF_PAIR(h2rsqrt, hrsqrt)
+ZELLIGE_OF_PAIR(h2rcp, hrcp)
+ZELLIGE_OF_PAIR(__habs2, __habs)
+ZELLIGE_OF_PAIR(__hneg2, __hneg)
+ZELLIGE_OF_TWO(__hadd, a + b)
+ZELLIGE_OF_TWO(__hsub, a - b)
+ZELLIGE_OF_TWO(__hmul, a* b)
+ZELLIGE_OF_TWO(__hdiv, a / b)
+ZELLIGE_OF_TWO(__hmax, std::fmax(a, b))
+ZELLIGE_OF_TWO(__hmin, std::fmin(a, b))
+ZELLIGE_OF_TWO(__hadd_rn, a + b)
+ZELLIGE_OF_TWO(__hmul_rn, a* b)
+ZELLIGE_COMPARE(__heq, ==)
+ZELLIGE_COMPARE(__hne, !=)
+ZELLIGE_COMPARE(__hlt, <)
+ZELLIGE_COMPARE(__hle, <=)
+ZELLIGE_COMPARE(__hgt, >)
+ZELLIGE_COMPARE(__hge, >=)
+#undef ZELLIGE_OF_ONE
+#undef ZELLIGE_OF_PAIR
+#undef ZELLIGE_OF_TWO
+#undef ZELLIGE_COMPARE
+
 template <class F>
-::zellige::cuda::NarrowNumber<F> __hadd(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return a + b;
+bool __hisnan(::zellige::cuda::NarrowNumber<F> x) {
+  return std::isnan(float(x));
 }
 template <class F>
-::zellige::cuda::NarrowNumber<F> __hsub(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return a - b;
-}
-template <class F>
-::zellige::cuda::NarrowNumber<F> __hmul(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return a * b;
-}
-template <class F>
-::zellige::cuda::NarrowNumber<F> __hdiv(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return a / b;
+::zellige::cuda::NarrowPair<F> __h2div(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b) {
+  return __hdiv2(a, b);
 }
 template <class F>
 ::zellige::cuda::NarrowNumber<F> __hfma(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b,
                                         ::zellige::cuda::NarrowNumber<F> c) {
   return std::fma(float(a), float(b), float(c));
-}
-template <class F>
-::zellige::cuda::NarrowNumber<F> __hmax(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return std::fmax(float(a), float(b));
-}
-template <class F>
-::zellige::cuda::NarrowNumber<F> __hmin(::zellige::cuda::NarrowNumber<F> a, ::zellige::cuda::NarrowNumber<F> b) {
-  return std::fmin(float(a), float(b));
-}
-template <class F>
-::zellige::cuda::NarrowPair<F> __hadd2(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b) {
-  return a + b;
-}
-template <class F>
-::zellige::cuda::NarrowPair<F> __hmul2(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b) {
-  return a * b;
 }
 template <class F>
 ::zellige::cuda::NarrowPair<F> __hfma2(::zellige::cuda::NarrowPair<F> a, ::zellige::cuda::NarrowPair<F> b,

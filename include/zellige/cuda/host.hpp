@@ -66,7 +66,8 @@ struct PtxOperand {
   const void* variable = nullptr;
   unsigned long long value = 0;  // of an operand that is no result
   unsigned char bytes = 0;
-  bool reads = false;  // of a result: the statement reads it, too ("+r")
+  bool reads = false;          // of a result: the statement reads it, too ("+r")
+  const char* text = nullptr;  // of "C"(s): a string that is a part of the statement
 };
 
 /// The arguments of cuTensorMapEncodeTiled, and of cuTensorMapEncodeIm2col if `lower` is not null.
@@ -80,6 +81,27 @@ struct TensorMapCall {
   int interleave, swizzle, promotion, fill;
   const int *lower, *upper;
   unsigned channels, pixels;
+};
+
+/// Products of matrices by columns, D = f(alpha A B + beta C + bias), where A and B may be transposed.
+struct MatrixProduct {
+  /// A matrix: its first element, its cudaDataType_t, and how many elements lie between columns, and between matrices of a batch.
+  struct Operand {
+    const void* p = nullptr;
+    int type = 0;
+    long long pitch = 0, stride = 0;
+  };
+  enum class Function : int { none, relu, gelu, gelu_slope };
+  // results: a cublasStatus_t
+  static constexpr int invalid = 7, not_supported = 15;
+
+  bool transpose_a, transpose_b;
+  int m, n, k, batch;
+  double alpha, beta;
+  Operand a, b, c, d;
+  Operand bias{};  // one number for each row, or none
+  Operand aux{};   // gelu: where its operands go; gelu_slope: where they lie
+  Function function = Function::none;
 };
 
 /// The emulator's functions. Those of the host return a cudaError_t.
@@ -100,6 +122,7 @@ struct Host {
   int (*error)(int set);  // returns the last error; `set`: the next one, or -1 to keep it
   void (*allow_shared)(const char* kernel, std::size_t bytes);
   std::size_t (*memory)(bool free);  // bytes of device memory
+  int (*multiply)(const MatrixProduct&);
   // Of kernels.
   void* (*static_shared)(const Declaration&);
   void* (*dynamic_shared)(const char* name);

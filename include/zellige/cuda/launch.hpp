@@ -19,27 +19,25 @@ struct Configuration {
       : grid(g), block(b), shared_bytes(shared) {}
 };
 
-/// The `__cluster_dims__` of a kernel. They form a list; a launch looks up its kernel in it.
-struct ClusterDims {
-  inline static const ClusterDims* first = nullptr;
-  const char* kernel;
+/// Whether a kernel of the program has `__cluster_dims__`; and whether a launch asks a kernel for its dims.
+inline bool uses_clusters = false, asks_for_cluster = false;
+/// The first statement of each kernel of a program that has `__cluster_dims__`.
+inline void kernel_starts(unsigned x = 1, unsigned y = 1, unsigned z = 1) {
+  if (asks_for_cluster) throw dim3(x, y, z);
+}
+/// Returns the cluster of a kernel. `call` calls it, which then throws its dims.
+template <class Call>
+dim3 cluster_of(const Call& call) {
+  if (!uses_clusters) return {};
+  asks_for_cluster = true;
   dim3 dims;
-  const ClusterDims* next;
-  ClusterDims(const char* name, unsigned x = 1, unsigned y = 1, unsigned z = 1)
-      : kernel(name), dims(x, y, z), next(first) {
-    first = this;
+  try {
+    call();
+  } catch (const dim3& found) {
+    dims = found;
   }
-};
-/// Returns the cluster of a kernel; `name`: as the launch has it, "a::k<T>".
-inline dim3 cluster_of(const char* name) {
-  const char* from = name;
-  unsigned n = 0;
-  for (const char* c = name; *c && *c != '<'; ++c)
-    if (*c == ':' || *c == ' ') from = c + 1;
-  while (from[n] && from[n] != '<') ++n;
-  for (const ClusterDims* d = ClusterDims::first; d; d = d->next)
-    if (__builtin_strlen(d->kernel) == n && !__builtin_strncmp(d->kernel, from, n)) return d->dims;
-  return {};
+  asks_for_cluster = false;
+  return dims;
 }
 
 /// Launches a kernel. `name`: as the source has it. `body`: calls the kernel with the arguments that it is given.
@@ -52,7 +50,7 @@ __attribute__((always_inline)) inline void launch(const char* name, Body body, c
   k.kernel = name;
   k.grid = {c.grid.x, c.grid.y, c.grid.z};
   k.block = {c.block.x, c.block.y, c.block.z};
-  const dim3 cluster = c.cluster.x * c.cluster.y * c.cluster.z > 1 ? c.cluster : cluster_of(name);
+  const dim3 cluster = c.cluster.x * c.cluster.y * c.cluster.z > 1 ? c.cluster : cluster_of(call);
   k.cluster = {cluster.x, cluster.y, cluster.z};
   k.shared_bytes = c.shared_bytes;
   k.cooperative = c.cooperative;

@@ -98,6 +98,23 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
+inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+inline long long llmax(long long a, long long b) { return a < b ? b : a; }
+inline float rcbrtf(float x) { return 1.0f / std::cbrt(x); }
+inline double normcdf(double x) { return 0.5 * std::erfc(-x * 0.7071067811865476); }
+inline float sinpif(float x) { return std::sin(3.14159265358979f * x); }
+inline float cospif(float x) { return std::cos(3.14159265358979f * x); }
+inline void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
 inline int __mul24(int a, int b) { return a * b; }
 inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n) {
@@ -122,6 +139,22 @@ ZELLIGE_DEVICE T __ldcg(const T* p) {
 template <class T>
 ZELLIGE_DEVICE T __ldca(const T* p) {
   return *p;
+}
+template <class T>
+ZELLIGE_DEVICE T __ldlu(const T* p) {
+  return *p;
+}
+template <class T>
+ZELLIGE_DEVICE T __ldcv(const T* p) {
+  return *p;
+}
+template <class T>
+ZELLIGE_DEVICE void __stwb(T* p, ::zellige::cuda::same<T> v) {
+  *p = v;
+}
+template <class T>
+ZELLIGE_DEVICE void __stwt(T* p, ::zellige::cuda::same<T> v) {
+  *p = v;
 }
 template <class T>
 ZELLIGE_DEVICE void __stcs(T* p, ::zellige::cuda::same<T> v) {

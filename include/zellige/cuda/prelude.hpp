@@ -7,10 +7,17 @@
 //   extern __shared__ float d[];      float* d = ::zellige::cuda::dynamic_shared<float>("d");
 //   __constant__ float c[9];          float c[9]; static DeviceVariable ...(c, MemoryKind::constant, "c");
 #pragma once
-#include <cmath>
+// CUDA programs are C++17, and many have a lerp of their own, which C++20's std::lerp in <math.h> must not hide.
+#define lerp zellige_lerp
+#include <math.h>
+#undef lerp
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #define __CUDACC__ 1
@@ -22,6 +29,11 @@
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 #define ZELLIGE_CUDA_EMULATED 1
+// By these, headers of programs know which of CUDA's they follow.
+#define __DRIVER_TYPES_H__ 1
+#define __CUDA_RUNTIME_H__ 1
+#define __CUDA_RUNTIME_API_H__ 1
+#define __VECTOR_TYPES_H__ 1
 #if !defined(__clang__)
 #define __builtin_assume(condition) static_cast<void>(0)
 #endif
@@ -33,4 +45,5 @@
 #include "zellige/cuda/pipeline.hpp"
 #include "zellige/cuda/ptx.hpp"
 #include "zellige/cuda/runtime.hpp"
+#include "zellige/cuda/textures.hpp"
 #include "zellige/cuda/types.hpp"

@@ -35,6 +35,12 @@ ZELLIGE_DEVICE PtxOperand ptx_operand(T&& value) {
   if constexpr (std::is_lvalue_reference_v<T> && sizeof(Value) == 4) o.variable = &value;
   return o;
 }
+/// An operand that is a part of the statement: "C"(s).
+ZELLIGE_DEVICE PtxOperand ptx_text(const char* text) {
+  PtxOperand o;
+  o.text = text;
+  return o;
+}
 
 ZELLIGE_DEVICE void ptx(const char* statement, std::initializer_list<PtxOperand> operands = {}) {
   host->ptx(statement, operands.begin(), static_cast<unsigned>(operands.size()));

@@ -43,6 +43,11 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
   cudaFuncAttributeNonPortableClusterSizeAllowed = 10
 };
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+};
 enum cudaFuncCache {
   cudaFuncCachePreferNone,
   cudaFuncCachePreferShared,
@@ -54,21 +59,50 @@ enum cudaSharedMemConfig {
   cudaSharedMemBankSizeFourByte,
   cudaSharedMemBankSizeEightByte
 };
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1,
+  cudaMemAdviseUnsetReadMostly,
+  cudaMemAdviseSetPreferredLocation,
+  cudaMemAdviseUnsetPreferredLocation,
+  cudaMemAdviseSetAccessedBy,
+  cudaMemAdviseUnsetAccessedBy
+};
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrWarpSize = 10,
   cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrConcurrentKernels = 31,
   cudaDevAttrMemoryClockRate = 36,
   cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
+  cudaDevAttrUnifiedAddressing = 41,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrManagedMemory = 83,
+  cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrMemoryPoolsSupported = 115,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
+inline constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 enum : unsigned {
   cudaStreamDefault = 0,
   cudaStreamNonBlocking = 1,
@@ -78,6 +112,16 @@ enum : unsigned {
   cudaHostAllocDefault = 0,
   cudaHostAllocPortable = 1,
   cudaHostAllocMapped = 2,
+  cudaHostAllocWriteCombined = 4,
+  cudaHostRegisterDefault = 0,
+  cudaHostRegisterPortable = 1,
+  cudaHostRegisterMapped = 2,
+  cudaEventInterprocess = 4,
+  cudaDeviceScheduleAuto = 0,
+  cudaDeviceScheduleSpin = 1,
+  cudaDeviceScheduleYield = 2,
+  cudaDeviceScheduleBlockingSync = 4,
+  cudaDeviceMapHost = 8,
   cudaMemAttachGlobal = 1,
   cudaMemAttachHost = 2
 };
@@ -100,7 +144,12 @@ struct cudaDeviceProp {
       memoryBusWidth = 1024, l2CacheSize = 1 << 20;
   int concurrentKernels = 1, cooperativeLaunch = 1, managedMemory = 1, canMapHostMemory = 1, unifiedAddressing = 1,
       concurrentManagedAccess = 1, asyncEngineCount = 1, maxBlocksPerMultiProcessor = 8, integrated = 0, ECCEnabled = 0,
-      computeMode = 0, pciBusID = 0, pciDeviceID = 0, deviceOverlap = 1;
+      computeMode = 0, pciBusID = 0, pciDeviceID = 0, pciDomainID = 0, deviceOverlap = 1, kernelExecTimeoutEnabled = 0,
+      streamPrioritiesSupported = 1, globalL1CacheSupported = 1, localL1CacheSupported = 1, isMultiGpuBoard = 0,
+      hostNativeAtomicSupported = 0, pageableMemoryAccess = 0, cooperativeMultiDeviceLaunch = 0, tccDriver = 0,
+      singleToDoublePrecisionPerfRatio = 2, multiGpuBoardGroupID = 0, memoryPoolsSupported = 0,
+      persistingL2CacheMaxSize = 0, maxTexture1DLinear = 1 << 28;
+  std::size_t memPitch = 2147483647, textureAlignment = 512, texturePitchAlignment = 32;
 };
 
 enum cudaLaunchAttributeID {
@@ -208,8 +257,18 @@ inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from
                                 std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   return ::zellige::cuda::done(::zellige::cuda::host->copy_2d(to, to_pitch, from, from_pitch, width, height, kind));
 }
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t = nullptr) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
 inline cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
   return ::zellige::cuda::done(::zellige::cuda::host->fill(p, value, bytes));
+}
+inline cudaError_t cudaMemset2D(void* p, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  for (std::size_t row = 0; row < height; ++row)
+    if (const cudaError_t e = cudaMemset(static_cast<char*>(p) + row * pitch, value, width); e != cudaSuccess) return e;
+  return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t = nullptr) {
   return cudaMemset(p, value, bytes);
@@ -297,6 +356,14 @@ inline const char* cudaGetErrorString(cudaError_t e) {
 inline cudaError_t cudaDeviceSynchronize() {
   return cudaPeekAtLastError() == cudaErrorLaunchFailure ? cudaErrorLaunchFailure : cudaSuccess;
 }
+inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
+inline cudaError_t cudaThreadExit() { return cudaSuccess; }
+inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* greatest) {
+  return *lowest = 0, *greatest = -5, cudaSuccess;
+}
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) { return ::zellige::cuda::done(device ? cudaErrorInvalidDevice : 0); }
@@ -336,7 +403,38 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) 
       *value = p.minor;
       break;
     case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
       *value = 1;
+      break;
+    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrComputeMode:
+      *value = 0;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = int(p.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerBlock;
+      break;
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY:
+    case cudaDevAttrMaxBlockDimZ:
+      *value = p.maxThreadsDim[what - cudaDevAttrMaxBlockDimX];
+      break;
+    case cudaDevAttrMaxGridDimX:
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ:
+      *value = p.maxGridSize[what - cudaDevAttrMaxGridDimX];
       break;
     case cudaDevAttrClockRate:
       *value = p.clockRate;
@@ -388,4 +486,39 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F, std::si
   *block = limit > 0 && limit < 256 ? limit : 256;
   *grid = 8;
   return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit) { return *value = 1 << 20, cudaSuccess; }
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr) {
+  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+/// Calls a function of the host in the order of a stream: at once.
+using cudaHostFn_t = void (*)(void*);
+using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* with) {
+  return function(with), cudaSuccess;
+}
+inline cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t function, void* with, unsigned) {
+  return function(s, cudaSuccess, with), cudaSuccess;
+}
+/// What is known of a kernel: nothing that depends on a GPU's compiler.
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes = 0, constSizeBytes = 0, localSizeBytes = 0;
+  int maxThreadsPerBlock = 1024, numRegs = 32, ptxVersion = 90, binaryVersion = 90;
+  int maxDynamicSharedSizeBytes = 48 << 10;
+};
+template <class F>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, F) {
+  return *a = {}, cudaSuccess;
 }

@@ -2,36 +2,25 @@
 #pragma once
 #include "zellige/cuda/host.hpp"
 
-/// A vector of 1 to 4 elements, aligned as CUDA aligns it: those of 2 and 4 elements to their size, at most 16 bytes. It is in
-/// no namespace, as CUDA's are, so that operators of the program are found.
-template <class T, int N>
-struct CudaVector;
-template <class T>
-struct CudaVector<T, 1> {
-  T x;
-};
-template <class T>
-struct alignas(sizeof(T) * 2 > 16 ? 16 : sizeof(T) * 2) CudaVector<T, 2> {
-  T x, y;
-};
-template <class T>
-struct CudaVector<T, 3> {
-  T x, y, z;
-};
-template <class T>
-struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) CudaVector<T, 4> {
-  T x, y, z, w;
-};
-
-#define ZELLIGE_VECTORS(NAME, T)                             \
-  using NAME##1 = CudaVector<T, 1>;                          \
-  using NAME##2 = CudaVector<T, 2>;                          \
-  using NAME##4 = CudaVector<T, 4>;                          \
-  inline NAME##1 make_##NAME##1(T x) { return {x}; }         \
-  inline NAME##2 make_##NAME##2(T x, T y) { return {x, y}; } \
+// Vectors of 1 to 4 elements, aligned as CUDA aligns them: those of 2 and 4 elements to their size, at most 16 bytes. They are
+// structs in no namespace, as CUDA's are, so that programs may declare them, and their operators are found.
+#define ZELLIGE_VECTORS(NAME, T)                               \
+  struct NAME##1 {                                             \
+    T x;                                                       \
+  };                                                           \
+  struct alignas(2 * sizeof(T)) NAME##2 {                      \
+    T x, y;                                                    \
+  };                                                           \
+  struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) NAME##4 { \
+    T x, y, z, w;                                              \
+  };                                                           \
+  inline NAME##1 make_##NAME##1(T x) { return {x}; }           \
+  inline NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }   \
   inline NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 #define ZELLIGE_VECTORS_OF_THREE(NAME, T) \
-  using NAME##3 = CudaVector<T, 3>;       \
+  struct NAME##3 {                        \
+    T x, y, z;                            \
+  };                                      \
   inline NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }
 ZELLIGE_VECTORS(char, signed char)
 ZELLIGE_VECTORS(uchar, unsigned char)
