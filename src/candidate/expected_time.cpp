@@ -37,13 +37,13 @@ std::optional<double> planned(const graph::KernelGraph& given, const target::Tar
 /// Returns the expand and the reshape that make of tensor `t` runs of equal elements along its last dimension, as scales of
 /// groups are read; none if it is made otherwise.
 std::vector<graph::KernelOp> runs_along_last(const graph::KernelGraph& g, int t) {
-  const auto maker = [&](int tensor, graph::OpKind kind) {
+  const auto producer = [&](int tensor, graph::OpKind kind) {
     const auto found = std::ranges::find_if(
         g.ops, [&](const graph::KernelOp& op) { return op.kind == kind && op.outputs[0] == tensor; });
     return found == g.ops.end() ? nullptr : &*found;
   };
-  const graph::KernelOp* merges = maker(t, graph::OpKind::reshape);
-  const graph::KernelOp* repeats = merges ? maker(merges->inputs[0], graph::OpKind::expand) : nullptr;
+  const graph::KernelOp* merges = producer(t, graph::OpKind::reshape);
+  const graph::KernelOp* repeats = merges ? producer(merges->inputs[0], graph::OpKind::expand) : nullptr;
   if (!repeats) return {};
   const graph::Shape &one = g.tensors[repeats->inputs[0]].shape, &each = g.tensors[merges->inputs[0]].shape,
                      &all = g.tensors[t].shape;

@@ -85,7 +85,7 @@ cost::WayCost cost(const Choice& c) {
 /// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses.
 Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
                         const rewrite::Watch& watch, Reasons reasons) {
-  const auto chosen = [&](graph::KernelGraph& of) {
+  const auto rewritten = [&](graph::KernelGraph& of) {
     for (const rules::Level level : {rules::Level::normal, rules::Level::copied, rules::Level::heads})
       apply(level, of, watch, known);
     return choose(of, target, known, watch, reasons);
@@ -94,9 +94,9 @@ Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, can
   graph::KernelGraph on_warpgroups = g;
   const bool has_other = target::find_warpgroup_mma(target, "f16", "f16", "f32", 64, true) &&
                          apply(rules::Level::warpgroups, on_warpgroups, watch, known);
-  Choice choice = chosen(g);
+  Choice choice = rewritten(g);
   if (!has_other || choice.ended) return choice;
-  Choice other = chosen(on_warpgroups);
+  Choice other = rewritten(on_warpgroups);
   if (!cost::better(cost(other), cost(choice), target.costs.search)) return choice;
   g = std::move(on_warpgroups);
   return other;

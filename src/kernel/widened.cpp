@@ -60,12 +60,12 @@ int widened_words(const WidenedOperand& w, const MatmulChoice& m) {
 
 std::optional<WidenedOperand> widened_rows(const tile::TileProgram& p, int node) {
   constexpr std::int64_t step = 16, parts = 64,
-                         most = 128;  // elements of K of a wgmma, of two parts that take turns, of a tile
+                         max_k = 128;  // elements of K of a wgmma, of two parts that take turns, of a tile
   const tile::Node& n = p.nodes[node];
   if (n.kind != tile::NodeKind::matmul || n.shape.size() != 2 || n.window || !n.carried || n.in.size() != 2) return {};
   std::optional<WidenedOperand> w = weights(p, n.in[0], 1, step);
   if (!w || p.nodes[n.in[1]].kind != tile::NodeKind::load || p.nodes[w->round].shape[1] % parts != 0 ||
-      p.nodes[w->round].shape[1] > most)
+      p.nodes[w->round].shape[1] > max_k)
     return {};
   const graph::DType dtype = p.nodes[w->round].dtype;
   for (const int i : {w->scale, w->zero})

@@ -133,15 +133,15 @@ std::int64_t run_of(const WidenedWeight& w) {
 std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows) {
   // Of a step of 16 elements of K: cycles that widen 64 rows of the weight, bytes of the cache a cycle.
   constexpr double widens = 28, cache = 40;
-  constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, most_rows = 256, accumulators = 128,
+  constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, max_rows = 256, accumulators = 128,
                          latency = 4096;
   const std::int64_t run = run_of(w), k = run % unit == 0 ? run : unit;
   if (k > 2 * unit || w.k % k != 0 || k % run != 0 || (run > 1 && run % step != 0) || w.k < 2 * k) return std::nullopt;
   const auto blocks = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
   std::optional<WeightTiles> best;
-  double least = 0;
+  double lowest = 0;
   for (const std::int64_t columns : {4 * unit, 2 * unit, unit})
-    for (std::int64_t tile = step; tile <= most_rows; tile += step) {
+    for (std::int64_t tile = step; tile <= max_rows; tile += step) {
       const std::int64_t threads = columns == unit ? 128 : 256;
       if (columns * tile > accumulators * threads || tile >= rows + step || columns >= w.n + unit) continue;
       const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
@@ -149,8 +149,8 @@ std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int6
                  bytes = 2 * step * all + step * static_cast<double>(columns * graph::bits(w.narrow)) / 8;
       const double cycles =
           std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(w.k / step);
-      if (const double time = waves * (cycles + latency); !best || time < least)
-        least = time, best = WeightTiles{columns, k, tile};
+      if (const double time = waves * (cycles + latency); !best || time < lowest)
+        lowest = time, best = WeightTiles{columns, k, tile};
     }
   return best;
 }
@@ -187,7 +187,7 @@ class WeightWriter {
   }
 
   KernelOp write(int x, int result) {
-    if (tiles_.rows > 0) return write_turned(x, result);
+    if (tiles_.rows > 0) return write_swapped(x, result);
     const int rows = load(x, {-1, -1, -1}, 1);
     const int value = add(OpKind::permute, {widened(g_.dtype(x))}, {.sizes = {1, 0}});
     const int sum = add(OpKind::accum, {add(OpKind::matmul, {rows, value})});
@@ -197,13 +197,13 @@ class WeightWriter {
 
  private:
   /// Writes the operator whose product has the weight as A.
-  KernelOp write_turned(int x, int result) {
+  KernelOp write_swapped(int x, int result) {
     const std::int64_t given = out_.shape(x)[0], rows = (given + tiles_.rows - 1) / tiles_.rows * tiles_.rows;
     block_.grid.y = rows / tiles_.rows;
     const int along = block_.grid.y > 1 ? 0 : -1;
     const int tile = load(x, {-1, along, -1}, 1, {rows, w_.k});
-    const int value = widened(g_.dtype(x)), turned = add(OpKind::permute, {tile}, {.sizes = {1, 0}});
-    const int sum = add(OpKind::accum, {add(OpKind::matmul, {value, turned})});
+    const int value = widened(g_.dtype(x)), transposed = add(OpKind::permute, {tile}, {.sizes = {1, 0}});
+    const int sum = add(OpKind::accum, {add(OpKind::matmul, {value, transposed})});
     const int back = add(OpKind::permute, {sum}, {.sizes = {1, 0}});
     block_.ops.push_back(
         {.kind = OpKind::output, .inputs = {back}, .kernel_tensor = 0, .map = {block_.grid.x > 1 ? 1 : -1, along, -1}});
@@ -307,7 +307,7 @@ bool widened_weights(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 /// The same for many rows, where wgmma multiplies the weight from registers.
-bool turned_weights(const Known& g, const KernelOp& op, Rewrite& out) {
+bool weights_in_registers(const Known& g, const KernelOp& op, Rewrite& out) {
   const std::optional<WidenedWeight> w = weight_of(g, op);
   const DType dtype = g.dtype(op.inputs[0]);
   if (!w || w->dtype != dtype) return false;
