@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "candidate/excerpt.hpp"
 #include "candidate/steps.hpp"
@@ -32,6 +33,25 @@ std::optional<double> planned(const graph::KernelGraph& given, const target::Tar
   });
   if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
   return us;
+}
+
+/// Returns the expand and the reshape that make of tensor `t` runs of equal elements along its last dimension, as scales of
+/// groups are read; none if it is made otherwise.
+std::vector<graph::KernelOp> runs_along_last(const graph::KernelGraph& g, int t) {
+  const auto producer = [&](int tensor, graph::OpKind kind) {
+    const auto found = std::ranges::find_if(
+        g.ops, [&](const graph::KernelOp& op) { return op.kind == kind && op.outputs[0] == tensor; });
+    return found == g.ops.end() ? nullptr : &*found;
+  };
+  const graph::KernelOp* merges = producer(t, graph::OpKind::reshape);
+  const graph::KernelOp* repeats = merges ? producer(merges->inputs[0], graph::OpKind::expand) : nullptr;
+  if (!repeats) return {};
+  const graph::Shape &one = g.tensors[repeats->inputs[0]].shape, &each = g.tensors[merges->inputs[0]].shape,
+                     &all = g.tensors[t].shape;
+  const bool last = one.size() == each.size() && each.size() == all.size() + 1 && one.back() == 1 &&
+                    std::equal(one.begin(), one.end() - 1, each.begin()) &&
+                    std::equal(all.begin(), all.end() - 1, each.begin());
+  return last ? std::vector{*repeats, *merges} : std::vector<graph::KernelOp>{};
 }
 
 /// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
@@ -68,9 +88,27 @@ std::optional<double> planned_us(const graph::KernelGraph& g, int index, const t
                                  NoPlan& refusal) {
   graph::KernelGraph a = plan::part_of(g, {index});
   const graph::KernelOp &op = g.ops[index], &own = a.ops[0];
-  for (std::size_t i = 0; i < op.inputs.size(); ++i) a.tensors[own.inputs[i]] = outside(g, op.inputs[i]);
+  std::vector<graph::KernelOp> views;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const int local = own.inputs[i];
+    const std::vector<graph::KernelOp> runs = runs_along_last(g, op.inputs[i]);
+    if (runs.empty() || std::ranges::count(a.inputs, local) == 0) {
+      a.tensors[local] = outside(g, op.inputs[i]);
+      continue;
+    }
+    const auto one = static_cast<int>(a.tensors.size()), each = one + 1;
+    a.tensors.push_back(outside(g, runs[0].inputs[0]));
+    const graph::KernelTensor &of_runs = g.tensors[runs[0].outputs[0]], &all = g.tensors[op.inputs[i]];
+    a.tensors.push_back({of_runs.dtype, of_runs.shape, {}, of_runs.name});
+    a.tensors[local] = {all.dtype, all.shape, {}, all.name};
+    std::ranges::replace(a.inputs, local, one);
+    views.insert(views.end(), runs.begin(), runs.end());
+    views.end()[-2].inputs = {one}, views.end()[-2].outputs = {each};
+    views.back().inputs = {each}, views.back().outputs = {local};
+  }
   for (std::size_t i = 0; i < op.outputs.size(); ++i)
     if (g.tensors[op.outputs[i]].memory >= 0) a.tensors[own.outputs[i]].memory = own.inputs[0];
+  a.ops.insert(a.ops.begin(), views.begin(), views.end());
   return planned(a, target, known, refusal);
 }
 

@@ -77,25 +77,6 @@ std::string KernelText::operand_tile(const Work& work, int side) {
       layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
 }
 
-/// Emits a matmul whose step widens its B in registers.
-void KernelText::widened_product(const Work& work, const kernel::WidenedOperand& widened) {
-  const Node& n = block_.nodes[work.node];
-  const Context& c = plan_.layout_of(work);
-  const kernel::MatmulChoice& m = work.matmul;
-  if (c.repeats() != 1)
-    fail("{}: %{} is computed slice by slice, and its operand is widened in registers", block_.name, work.node);
-  const auto numbers = [&](int load) { return load < 0 ? "NoNumbers{}" : tile_at(plan_.tensor_of(load)); };
-  out_.line("// {} = {} x {}: {}x{}x{} on mma.sync, widened in registers, K over {}",
-            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
-            printable(block_.nodes[widened.bytes].name), m.m, m.n, m.k, m.warps.k);
-  const bool some = open_threads(c);
-  out_.line("multiply_widened<{}, {}, {}, {}, {}>(acc{}, {}, {}, {}, {}, warp, lane);",
-            type_name(block_.nodes[n.in[1]].dtype), type_name(widened.packed), m.k, widened.scale_run, widened.zero_run,
-            work.node, operand_tile(work, 0), tile_at(plan_.tensor_of(widened.bytes)), numbers(widened.scale),
-            numbers(widened.zero));
-  if (some) out_.close();
-}
-
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);

@@ -100,7 +100,10 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
     const auto map = k.maps.find(i);
     const std::string at = address(m, k.tensors[i]);
     if (map == k.maps.end()) {
-      list += fmt::format("({}{}*){}", k.writes[i] ? "" : "const ", type_name(m.tensors[k.tensors[i]].dtype), at);
+      // Kernels load weights of 4 bits as bytes (lower/packed.hpp).
+      const graph::DType dtype = m.tensors[k.tensors[i]].dtype;
+      list += fmt::format("({}{}*){}", k.writes[i] ? "" : "const ",
+                          type_name(graph::is_weight_only(dtype) ? graph::DType::int8 : dtype), at);
       continue;
     }
     const std::string name = fmt::format("map{}_{}", index, i);

@@ -194,10 +194,13 @@ class KernelText {
   static std::string kept_name(const kernel::Item&);
   void store_matrices(const kernel::Item&, const Context&, const char* counter, int many, bool pairs);
 
+  // widened_text.cpp: matmuls that widen an operand in registers.
+  void widened_product(const Work&, const kernel::WidenedOperand&);
+  void start_widened(const Work&, const kernel::WidenedOperand&);
+
   // evaluate_text.cpp: loop nests over thread-value layouts, and what each of their works stores; and reduce_text.cpp:
   // reductions across lanes, and stores of tiles from shared to global memory.
   std::string operand_tile(const Work&, int side);
-  void widened_product(const Work&, const kernel::WidenedOperand&);
   void mma(const Work&);
   void nest(kernel::StepSpan);  // they share a thread-value layout
   void blocked_nest(kernel::StepSpan);

@@ -3,6 +3,7 @@
 #include "emit/kernel_text.hpp"
 #include "graph/error.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/pipe.hpp"
 #include "target/products.hpp"
@@ -317,6 +318,10 @@ void KernelText::issue(const Work& work, bool peeled) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k,
             in_columns ? "in tensor memory" : "on wgmma", row.m, row.n, row.k, peeled ? ", the first" : "");
+  if (const auto widened = kernel::widened_operand(block_, work.node, m))
+    return out_.line("issue_widened<{}, {}>(acc{}, rows{}, {}, lane, [&] {{ load{}(at_most(++next{}, {})); }}{});",
+                     widened->scale >= 0, widened->zero >= 0, work.node, work.node, operand(1), work.node, work.node,
+                     plan_.iterations_per_block() - 1, peeled ? ", false" : "");
   if (!n.carried) registers(work.node, plan_.layout_of(work));
   out_.line("{}<{}, {}{}>(acc{}, {}, {}{});", in_columns ? "products.issue" : "issue_wgmma",
             type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),

@@ -6,6 +6,7 @@
 #include "emit/kernel_text.hpp"
 #include "graph/dtype.hpp"
 #include "graph/reductions.hpp"
+#include "kernel/widened.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -49,6 +50,8 @@ void KernelText::start(const Work& t) {
   const Context* c = t.context >= 0 ? &plan_.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
     registers(t.node, *c);
+    if (const auto widened = kernel::widened_operand(block_, t.node, t.matmul); widened && widened->side == 0)
+      start_widened(t, *widened);
     if (overwritten(plan_, t.node)) return;
     out_.line("acc{}.clear();", t.node);
     if (const auto column = columns_.find(t.node); column != columns_.end())

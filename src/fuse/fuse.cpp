@@ -13,6 +13,7 @@
 #include "retile/retile.hpp"
 #include "rewrite/measure.hpp"
 #include "rewrite/rewrite.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -81,6 +82,30 @@ cost::WayCost cost(const Choice& c) {
   return sum;
 }
 
+/// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses.
+Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+                        const rewrite::Watch& watch, Reasons reasons) {
+  const auto rewritten = [&](graph::KernelGraph& of) {
+    for (const rules::Level level : {rules::Level::normal, rules::Level::copied, rules::Level::heads})
+      apply(level, of, watch, known);
+    return choose(of, target, known, watch, reasons);
+  };
+  apply(rules::Level::given, g, watch, known);
+  graph::KernelGraph on_warpgroups = g;
+  const bool has_other = target::find_warpgroup_mma(target, "f16", "f16", "f32", 64, true) &&
+                         apply(rules::Level::warpgroups, on_warpgroups, watch, known);
+  Choice choice = rewritten(g);
+  if (!has_other || choice.ended) return choice;
+  Choice other = rewritten(on_warpgroups);
+  // On an H200 products of 512 and 4096 rows took 1.3 and 1.4 times what is expected: their loops did, not their launches.
+  constexpr double launches_us = 10, longer = 0.4;
+  cost::WayCost measured = cost(other);
+  measured.us += longer * std::max(0.0, measured.us - launches_us);
+  if (!cost::better(measured, cost(choice), target.costs.search)) return choice;
+  g = std::move(on_warpgroups);
+  return other;
+}
+
 }  // namespace
 
 bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known) {
@@ -99,10 +124,7 @@ Optimized optimize(const graph::KernelGraph& given, const target::Target& target
                    const rewrite::Watch& asked, Reasons reasons, const std::optional<retile::Tiling>& declared) {
   graph::KernelGraph g = rewrite::live(given);
   const rewrite::Watch watch = rewrite::until_ended(asked);
-  for (const rules::Level level :
-       {rules::Level::given, rules::Level::normal, rules::Level::copied, rules::Level::heads})
-    apply(level, g, watch, known);
-  Choice choice = choose(g, target, known, watch, reasons);
+  Choice choice = choose_of_levels(g, target, known, watch, reasons);
   if (graph::KernelGraph separate = g; !choice.ended && apply(rules::Level::priced, separate, watch, known)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {

@@ -58,7 +58,10 @@ std::set<int> read_in_place(const Kernel& k, const Work& w) {
            (n.kind == tile::NodeKind::store && (w.kind == to_shared || w.tensor < 0)))
     evaluated = {n.in[0]};
   std::set<int> loads;
-  for (const int x : evaluated) {
+  for (int x : evaluated) {
+    // An operand that the matmul's step widens (kernel/widened.hpp).
+    if (w.kind == mma && k.program.nodes[x].kind == tile::NodeKind::round && k.tensor_of(x) < 0 && k.rmem_of(x) < 0)
+      x = k.program.nodes[x].in[0];
     if (x != w.node && k.rmem_of(x) >= 0) continue;
     for (const Leaf& leaf : leaves(k.program, x, {}, &k))
       if (k.in_place(leaf.node) && (leaf.node == w.node || k.rmem_of(leaf.node) < 0)) loads.insert(leaf.node);

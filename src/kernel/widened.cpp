@@ -3,20 +3,49 @@
 namespace zellige::kernel {
 namespace {
 
-/// Returns operand number 0 of `node`, if that is a map by `op` of two operands; the other one, a load perhaps repeated
-/// along K, becomes `numbers`. Returns `node` if it is no such map, and -1 if its other operand is not so.
-int below(const tile::TileProgram& p, int node, graph::OpKind op, int& numbers, std::int64_t& run) {
+/// Returns the one operand of `node`, if that is a map by `op` of two operands; the other one, a load perhaps repeated
+/// along dimension `k` in runs of whole `units`, becomes `numbers`. It is the second one, or the first factor. Returns `node` if it is no
+/// such map, and -1 if its other operand is not so.
+int below(const tile::TileProgram& p, int node, graph::OpKind op, int k, std::int64_t unit, int& numbers,
+          std::int64_t& run) {
   const tile::Node& n = p.nodes[node];
   if (n.kind != tile::NodeKind::map || n.op != op) return node;
   if (n.in.size() != 2) return -1;
-  const tile::Node* of = &p.nodes[n.in[1]];
-  numbers = n.in[1], run = n.shape[0];
+  const auto is_number = [&](int x) {
+    return p.nodes[x].kind == tile::NodeKind::load || p.nodes[x].kind == tile::NodeKind::repeat;
+  };
+  const int other = op == graph::OpKind::mul && is_number(n.in[0]) ? 0 : 1;
+  const tile::Node* of = &p.nodes[n.in[other]];
+  numbers = n.in[other], run = n.shape[k];
   if (of->kind == tile::NodeKind::repeat) {
-    if (of->dim != 0 || of->to % widened_chunk != 0) return -1;
+    if (of->dim != k || of->to % unit != 0) return -1;
     numbers = of->in[0], run = of->to, of = &p.nodes[numbers];
   }
-  const bool each = of->shape.size() == 2 && of->shape[1] == n.shape[1] && of->shape[0] * run == n.shape[0];
-  return of->kind == tile::NodeKind::load && each && of->in.empty() && !graph::is_integer(of->dtype) ? n.in[0] : -1;
+  const bool each = of->shape.size() == 2 && of->shape[1 - k] == n.shape[1 - k] && of->shape[k] * run == n.shape[k];
+  return of->kind == tile::NodeKind::load && each && of->in.empty() && !graph::is_integer(of->dtype) ? n.in[1 - other]
+                                                                                                     : -1;
+}
+
+/// Returns what the operand `round`, which has K along dimension `k` in runs of whole `units`, is computed from; its bytes are
+/// those of an unpack, or of a cast of 8 bits.
+std::optional<WidenedOperand> weights(const tile::TileProgram& p, int round, int k, std::int64_t unit) {
+  WidenedOperand w{.round = round};
+  const tile::Node& operand = p.nodes[round];
+  if (operand.kind != tile::NodeKind::round || operand.shape.size() != 2 || p.consumers(round).size() != 1) return {};
+  int x = below(p, operand.in[0], graph::OpKind::mul, k, unit, w.scale, w.scale_run);
+  if (x >= 0) x = below(p, x, graph::OpKind::sub, k, unit, w.zero, w.zero_run);
+  if (x < 0) return {};
+  const tile::Node& n = p.nodes[x];
+  if (n.kind == tile::NodeKind::unpack && n.dim == k && graph::bits(n.to_dtype) == 4) {
+    w.packed = n.to_dtype, w.bytes = n.in[0];
+  } else {
+    const bool cast = n.kind == tile::NodeKind::map && n.op == graph::OpKind::cast;
+    w.bytes = cast ? n.in[0] : x, w.packed = p.nodes[w.bytes].dtype;
+    if (w.packed != graph::DType::int8 && w.packed != graph::DType::e4m3 && w.packed != graph::DType::e5m2) return {};
+  }
+  const tile::Node& bytes = p.nodes[w.bytes];
+  const bool loads = bytes.kind == tile::NodeKind::load && bytes.in.empty() && bytes.inner == k;
+  return loads && n.dtype == graph::DType::f32 ? std::optional(w) : std::nullopt;
 }
 
 }  // namespace
@@ -29,22 +58,33 @@ int widened_words(const WidenedOperand& w, const MatmulChoice& m) {
   return 1;
 }
 
+std::optional<WidenedOperand> widened_rows(const tile::TileProgram& p, int node) {
+  constexpr std::int64_t step = 16, parts = 64,
+                         max_k = 128;  // elements of K of a wgmma, of two parts that take turns, of a tile
+  const tile::Node& n = p.nodes[node];
+  if (n.kind != tile::NodeKind::matmul || n.shape.size() != 2 || n.window || !n.carried || n.in.size() != 2) return {};
+  std::optional<WidenedOperand> w = weights(p, n.in[0], 1, step);
+  if (!w || p.nodes[n.in[1]].kind != tile::NodeKind::load || p.nodes[w->round].shape[1] % parts != 0 ||
+      p.nodes[w->round].shape[1] > max_k)
+    return {};
+  const graph::DType dtype = p.nodes[w->round].dtype;
+  for (const int i : {w->scale, w->zero})
+    if (i >= 0 && p.nodes[i].dtype != dtype) return {};
+  w->side = 0;
+  return w;
+}
+
 std::optional<WidenedOperand> widened_operand(const tile::TileProgram& p, int node, const MatmulChoice& m) {
   const tile::Node& n = p.nodes[node];
-  if (n.kind != tile::NodeKind::matmul || n.shape.size() != 2 || n.window || !m.row || m.asynchronous()) return {};
+  if (m.asynchronous())
+    return m.row->a.space == Space::rmem && n.kind == tile::NodeKind::matmul ? widened_rows(p, node) : std::nullopt;
+  if (n.kind != tile::NodeKind::matmul || n.shape.size() != 2 || n.window || !m.row) return {};
   if (m.pipe() != target::Pipe::tensor || m.row->k != 16 || m.row->a.bits != 16 || m.batch != 1) return {};
   if (m.n % 16 != 0 || m.k % (widened_chunk * m.warps.k) != 0 || m.warps.b != 1) return {};
-  WidenedOperand w{.round = n.in[1]};
-  const tile::Node& round = p.nodes[w.round];
-  if (round.kind != tile::NodeKind::round || p.consumers(w.round).size() != 1) return {};
-  if (p.nodes[n.in[0]].kind != tile::NodeKind::load || n.in[0] == w.round) return {};
-  int x = below(p, round.in[0], graph::OpKind::mul, w.scale, w.scale_run);
-  if (x >= 0) x = below(p, x, graph::OpKind::sub, w.zero, w.zero_run);
-  if (x < 0 || p.nodes[x].kind != tile::NodeKind::unpack || p.nodes[x].dim != 0) return {};
-  w.packed = p.nodes[x].to_dtype, w.bytes = p.nodes[x].in[0];
-  const bool along_k = p.nodes[w.bytes].inner == 0 && p.nodes[n.in[0]].inner == 1;
-  return along_k && graph::bits(w.packed) == 4 && p.nodes[x].dtype == graph::DType::f32 ? std::optional(w)
-                                                                                        : std::nullopt;
+  const tile::Node& a = p.nodes[n.in[0]];
+  if (a.kind != tile::NodeKind::load || a.inner != 1) return {};
+  const std::optional<WidenedOperand> w = weights(p, n.in[1], 0, widened_chunk);
+  return w && graph::bits(w->packed) == 4 ? w : std::nullopt;
 }
 
 }  // namespace zellige::kernel

@@ -1,7 +1,9 @@
-// Operands of matmuls that are widened from 4 bits in registers: the matmul's step reads the bytes from shared memory, and
-// the scales and zero points, so that the operand itself has no tensor.
+// Operands of matmuls that are widened from 4 or 8 bits in registers: the matmul's step reads the bytes, the scales and the
+// zero points, so that the operand itself has no tensor.
 //
 //   round((unpack(bytes) - zero) * scale)     zero and scale: one number for each run of K of a column, or none
+//
+// It is B of a product by mma.sync, whose bytes are in shared memory, or A of one by wgmma, which reads them in global memory.
 #pragma once
 #include <optional>
 
@@ -9,12 +11,21 @@
 
 namespace zellige::kernel {
 
-/// Operand B of a matmul, (K, N), as it is computed from weights of 4 bits.
+/// An operand of a matmul, (K, N) or, if it is A, (N, K), as it is computed from weights of 4 or 8 bits.
 struct WidenedOperand {
   int round = -1, bytes = -1;  // the operand; the load of its bytes, which lie along K
-  int scale = -1, zero = -1;   // loads of (K / run, N); -1: none
+  int scale = -1, zero = -1;   // loads of (K / run, N), or of (N, K / run); -1: none
   std::int64_t scale_run = 0, zero_run = 0;
   graph::DType packed{};
+  int side = 1;  // 0: A
+
+  /// Returns the loads of which the operand is made.
+  std::vector<int> loads() const {
+    std::vector<int> all{bytes};
+    for (const int i : {scale, zero})
+      if (i >= 0) all.push_back(i);
+    return all;
+  }
 };
 
 /// The least K that the four lanes of a column take at a time, eight elements each.
@@ -24,8 +35,12 @@ inline constexpr std::int64_t widened_chunk = 32;
 /// with one scale and one zero point have (block/multiply_widened.hpp).
 int widened_words(const WidenedOperand&, const MatmulChoice&);
 
-/// Returns operand B of the matmul `node` if its step widens it in registers: the matmul is by m16n8k16, its warps divide
-/// its K into whole chunks of 32, and it alone reads the operand.
+/// Returns operand A of the matmul `node` if a product by wgmma may widen it in registers (block/widened_rows.hpp): the matmul
+/// alone reads it, its K is 64 or 128, and runs of K with one scale have 16 elements at least.
+std::optional<WidenedOperand> widened_rows(const tile::TileProgram&, int node);
+
+/// Returns the operand of the matmul `node` that its step widens in registers, if there is one. By wgmma it is that of
+/// widened_rows(), by m16n8k16 operand B: its warps divide K into whole chunks of 32, and it alone reads the operand.
 std::optional<WidenedOperand> widened_operand(const tile::TileProgram&, int node, const MatmulChoice&);
 
 }  // namespace zellige::kernel

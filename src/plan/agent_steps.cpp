@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernel/leaves.hpp"
+
 namespace zellige::plan {
 
 void AgentSteps::depend() {
@@ -10,20 +12,18 @@ void AgentSteps::depend() {
   step(kernel::GriddepWait{});
 }
 
-std::string AgentSteps::describe(const selection::Task& task) const {
+std::string AgentSteps::describe(const selection::WorkItem& task) const {
   const std::string& of = task.tensor >= 0 ? plan_.tensors[task.tensor].name : plan_.program.nodes[task.node].name;
   return fmt::format("{} {}", kernel::name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
 }
 
 kernel::Step& AgentSteps::run(int t, int lag) {
-  const selection::Task& task = tasks_[t];
+  const selection::WorkItem& task = tasks_[t];
   kernel::Step& s = travels(t) || uses_tma(t)
                         ? step(kernel::Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
                         : step(kernel::Compute{.guard_lag = lag}, describe(task));
   s.work = task;
-  s.global = tasks_[t].constant                   ? kernel::Global::constants
-             : task.kind == kernel::WorkKind::mma ? kernel::Global::nothing
-                                                  : kernel::Global::anything;
+  s.global = accessed_by(task);
   s.reads = task.reads;
   // same_thread: each element belongs to the same thread in every iteration.
   const bool writes = task.tensor >= 0 && task.kind != kernel::WorkKind::to_global;
@@ -32,9 +32,17 @@ kernel::Step& AgentSteps::run(int t, int lag) {
   return s;
 }
 
+kernel::Global AgentSteps::accessed_by(const selection::WorkItem& task) const {
+  const bool stays =
+      task.kind == kernel::WorkKind::mma && (!task.matmul.asynchronous() || kernel::read_in_place(plan_, task).empty());
+  return task.constant ? kernel::Global::constants : stays ? kernel::Global::nothing : kernel::Global::anything;
+}
+
 kernel::Step& AgentSteps::start(int t) {
   kernel::Step& s = step(kernel::Start{}, fmt::format("%{}", tasks_[t].node));
   s.work = tasks_[t];
+  // The first iteration's weights are loaded here.
+  if (tasks_[t].matmul.asynchronous()) s.global = accessed_by(tasks_[t]);
   return s;
 }
 

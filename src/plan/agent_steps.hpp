@@ -60,7 +60,9 @@ class AgentSteps {
 
  private:
   /// Returns the description of a task in messages.
-  std::string describe(const selection::Task&) const;
+  std::string describe(const selection::WorkItem&) const;
+  /// Returns what a task accesses in global memory.
+  kernel::Global accessed_by(const selection::WorkItem&) const;
 
   int loops_ = 0;  // number of open loops
 };

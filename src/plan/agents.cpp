@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/leaves.hpp"
 #include "plan/agent_steps.hpp"
 #include "plan/loop_parts.hpp"
 #include "schedule/peeled_loop.hpp"
@@ -16,7 +17,7 @@ constexpr int consumer = 0, producer = 1;  // indices of agents
 
 /// Adds the channel that a task of agent `from` fills, and returns its index. A copy through registers is waited for as
 /// if it were a cp.async.
-int add_channel(kernel::Kernel& kernel, std::string name, const selection::Task& task, int from, int stages = 1) {
+int add_channel(kernel::Kernel& kernel, std::string name, const selection::WorkItem& task, int from, int stages = 1) {
   const Instruction* row = task.kind == kernel::WorkKind::mma ? task.matmul.row : task.copy.row;
   const kernel::Synchronisation by =
       task.kind == kernel::WorkKind::to_cluster
@@ -63,7 +64,7 @@ class PhaseSteps : protected AgentSteps {
   /// Adds the steps that initialise the states of the loop.
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-      const selection::Task& task = tasks_[t];
+      const selection::WorkItem& task = tasks_[t];
       const bool carried = plan_.program.nodes[task.node].carried &&
                            (task.kind == kernel::WorkKind::mma || task.kind == kernel::WorkKind::reduce);
       if (!carried && task.kind != kernel::WorkKind::accumulate) continue;
@@ -77,7 +78,7 @@ class PhaseSteps : protected AgentSteps {
   /// the asynchronous matmuls whose accumulators the tasks read.
   void work(const std::vector<int>& tasks, int of = -1) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const selection::Task& task = tasks_[tasks[i]];
+      const selection::WorkItem& task = tasks_[tasks[i]];
       const int slices = task.kind == kernel::WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
       if (slices == 1) {
         kernel::Step& s = run(tasks[i]);
@@ -88,14 +89,14 @@ class PhaseSteps : protected AgentSteps {
         }
         continue;
       }
-      const auto takes_on = [&](const selection::Task& next) {  // it works on the same accumulators
+      const auto takes_on = [&](const selection::WorkItem& next) {  // it works on the same accumulators
         return next.context == task.context && next.kind != kernel::WorkKind::finish &&
                next.kind != kernel::WorkKind::mma;
       };
       std::size_t last = i;
       while (last + 1 < tasks.size() && takes_on(tasks_[tasks[last + 1]])) ++last;
       for (std::size_t k = i; k <= last; ++k) {
-        const selection::Task& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
+        const selection::WorkItem& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
         if (sum.kind == kernel::WorkKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
       open({.kind = kernel::Loop::slices, .trip_count = slices});
@@ -255,7 +256,7 @@ kernel::Loop output_tiles(const kernel::Kernel& kernel) {
 AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
                            const LoopParts& loop) {
   const std::vector<int>& streamed = phases.copied_each;
-  const selection::Task& product = tasks[loop.parts.front().tasks.front()];
+  const selection::WorkItem& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
   to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages()));
   const int last = add_channel(kernel, "accumulators", product, consumer);  // of the last group, which sums up
@@ -265,7 +266,7 @@ AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks
   }
   to.accumulators.push_back(last);
   for (int i = 0; i < static_cast<int>(tasks.size()); ++i) {
-    const selection::Task& t = tasks[i];
+    const selection::WorkItem& t = tasks[i];
     const bool copies = kernel::is_global_load(t.kind);
     if (copies && t.copy.async() && std::ranges::count(streamed, i) == 0 && to.cp_async < 0)
       to.cp_async = add_channel(kernel, "tiles", t, consumer);
@@ -428,8 +429,8 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
   constexpr int many = 96, most = 232, spared = 40;
   kernel::Kernel& kernel = from.kernel;
   std::int64_t sums = 0;
-  const selection::Task* product = nullptr;  // one of the matmuls
-  for (const selection::Task& t : from.tasks)
+  const selection::WorkItem* product = nullptr;  // one of the matmuls
+  for (const selection::WorkItem& t : from.tasks)
     if (t.matmul.asynchronous()) sums += selection::accumulator_registers(t.matmul, t.matmul.warps), product = &t;
   const int group = kernel::warps_of(*product->matmul.row), warps = (kernel.threads + 31) / 32;
   // True if 232 registers (`most`) for every thread would exceed the multiprocessor's registers. This is not so with four
@@ -448,6 +449,9 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
       loads_wait = loads_wait || varies(t);
     else
       alone = true;
+  // Weights that a product widens are read where they are.
+  for (const selection::WorkItem& t : from.tasks)
+    alone = alone || (t.matmul.asynchronous() && !t.constant && !kernel::read_in_place(kernel, t).empty());
   kernel.agents.push_back(ConsumerAgent(from, "consumer", warps, moves ? most : 0, !loads_wait || alone).build());
   kernel.agents.push_back(ProducerAgent(from, "producer", moves ? group : 1, moves ? spared : 0, loads_wait).build());
 }

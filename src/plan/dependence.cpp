@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/widened.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -61,6 +62,21 @@ bool reads_constant(const tile::Node& n, const tile::TilePrograms& program) {
   // A load with indices also reads the indices.
   return n.kind == tile::NodeKind::load && tile::number_of(n) < 0 &&
          program.tensors[program.memory_of(n.tensor)].constant;
+}
+
+std::vector<int> widened_in_place(const kernel::Kernel& kernel, selection::Tasks& tasks,
+                                  const tile::TilePrograms& program) {
+  std::vector<int> all;
+  for (selection::WorkItem& t : tasks) {
+    if (t.kind != kernel::WorkKind::mma || !t.matmul.asynchronous()) continue;
+    const auto w = kernel::widened_operand(kernel.program, t.node, t.matmul);
+    if (!w) continue;
+    const std::vector<int> loads = w->loads();
+    t.constant = kernel.programmatic &&
+                 std::ranges::all_of(loads, [&](int i) { return reads_constant(kernel.program.nodes[i], program); });
+    all.insert(all.end(), loads.begin(), loads.end());
+  }
+  return all;
 }
 
 void let_next_start(kernel::Kernel& kernel, const tile::TilePrograms& program, const target::Target& target) {

@@ -9,13 +9,20 @@
 // that. By induction, all earlier kernels have ended after the wait. A kernel may then read what any of them wrote and
 // overwrite what any of them read, so that tensors may share memory as without PDL. At most two kernels run at a time.
 #pragma once
+#include <vector>
+
 #include "kernel/kernel.hpp"
+#include "selection/task.hpp"
 
 namespace zellige::plan {
 
 /// Returns whether a node loads a constant input. In a kernel that may start before the previous one ends
 /// (Kernel::programmatic), such loads may precede griddepcontrol.wait.
 bool reads_constant(const tile::Node&, const tile::TilePrograms&);
+
+/// Returns the loads of tiles that products by wgmma widen, whose threads read them where they are (kernel/widened.hpp). Notes
+/// which of these products read constant inputs alone.
+std::vector<int> widened_in_place(const kernel::Kernel&, selection::Tasks&, const tile::TilePrograms&);
 
 /// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
 /// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the

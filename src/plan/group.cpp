@@ -64,7 +64,7 @@ struct Grouping {
 
   /// Adds a task, and returns its index.
   int add(kernel::WorkKind kind, int id, int context, int buffer = -1, kernel::CopyChoice copy = {}) {
-    selection::Task t;
+    selection::WorkItem t;
     t.kind = kind, t.node = id, t.context = context, t.tensor = buffer, t.copy = copy;
     t.constant = kernel.programmatic && kernel::is_global_load(kind) && reads_constant(node(id), whole);
     tasks.push_back(std::move(t));
@@ -112,7 +112,7 @@ struct Grouping {
   }
   /// Returns whether the threads of a task have `leaf`, an input of the task's expression, in registers where they
   /// need it: in the task's own layout, or as one value per row.
-  bool in_registers(const kernel::Leaf& leaf, const selection::Task& task) const {
+  bool in_registers(const kernel::Leaf& leaf, const selection::WorkItem& task) const {
     const int evaluated = kernel.rmem_of(leaf.node);
     if (evaluated < 0 || leaf.at == kernel::At::elsewhere ||
         sections.complete(leaf.node) != kernel::section_of(task, sections))
@@ -147,7 +147,7 @@ struct Grouping {
   /// registers. If one of the values is in registers in a layout that `t` cannot read, adds a task that writes it to
   /// shared memory.
   void evaluate(int t, int x, bool anew = false) {
-    const selection::Task task = tasks[t];  // a copy, since spill() adds tasks
+    const selection::WorkItem task = tasks[t];  // a copy, since spill() adds tasks
     const tile::Node& n = node(task.node);
     const bool product = task.kind == kernel::WorkKind::reduce && n.kind == tile::NodeKind::matmul;
     // Shape of the coordinates at which the task evaluates its expression: the shape of `x`; for an accumulate node the
@@ -173,7 +173,7 @@ struct Grouping {
   selection::Tasks connected() {
     SameThread same_thread(kernel, tasks);
     const auto shared = [&](int t, int b) {
-      selection::Task& reader = tasks[t];
+      selection::WorkItem& reader = tasks[t];
       auto read = std::ranges::find(reader.reads, b, &kernel::Access::tensor);
       if (read == reader.reads.end()) read = reader.reads.insert(read, {.tensor = b});
       for (int w : writers.at(b)) {
@@ -279,7 +279,7 @@ void place_matmul(Grouping& g, int i) {
   const auto widened = kernel::widened_operand(g.program, i, choice);
   for (int side = 0; side < 2; ++side) {
     const int operand = n.in[side];
-    if (side == 1 && widened)
+    if (widened && side == widened->side)
       g.evaluate(mma, g.node(operand).in[0]);
     else if (g.node(operand).kind == tile::NodeKind::load)
       g.load_reads[operand].push_back({mma, false});
@@ -373,7 +373,7 @@ void place_store(Grouping& g, int i) {
         kernel::no_tensor_map(n, g.whole.minimally_aligned(n.tensor), inner).empty())
       copy.row = target::find_tma(g.target, kernel::Space::smem, kernel::Space::gmem, n.shape.size());
     std::vector<kernel::Work> ways_out;  // the stores that go through a buffer
-    for (const selection::Task& t : g.tasks)
+    for (const selection::WorkItem& t : g.tasks)
       if (t.kind == kernel::WorkKind::to_global && t.tensor >= 0) ways_out.push_back(t);
     const kernel::Work* other = kernel::shared_way_out(g.kernel, ways_out, i, copy.row, inner);
     const int b = other ? other->tensor : g.add_buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
@@ -441,14 +441,15 @@ void place_loads(Grouping& g) {
     total += bytes;
     if (read_by_several(reads)) again += bytes;
   }
+  const std::vector<int> widened = widened_in_place(g.kernel, g.tasks, g.whole);
   for (const auto& [load, reads] : g.load_reads) {
     const bool too_big = total > half && (again > half || !read_by_several(reads));
     const tile::Node& n = g.node(load);
     const int gmem_inner = selection::innermost(g.whole, n);
     const kernel::CopyChoice wide = selection::widest_copy(g.whole, n, g.target);
-    const bool direct =
-        g.rows >= 0 || (!g.is_operand(load) && selection::read_in_place(g.kernel, g.selected, g.tasks, g.whole,
-                                                                        g.target, load, reads, g.loads, too_big));
+    const bool direct = g.rows >= 0 || std::ranges::count(widened, load) > 0 ||
+                        (!g.is_operand(load) && selection::read_in_place(g.kernel, g.selected, g.tasks, g.whole,
+                                                                         g.target, load, reads, g.loads, too_big));
     if (direct || (tile::number_of(n) >= 0 && n.page == 0)) {
       std::erase_if(g.kernel.gmem, [of = load](const kernel::GmemTensor& t) { return t.node == of; });
       g.kernel.gmem.push_back({load, wide.vector});

@@ -16,7 +16,7 @@ std::vector<int> side_by_side(const kernel::Kernel& kernel, const selection::Tas
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
-      const selection::Task &task = all[t], &last = all[result.back()];
+      const selection::WorkItem &task = all[t], &last = all[result.back()];
       const bool together =
                      kernel::in_nest(kernel, task) && kernel::in_nest(kernel, last) && task.context == last.context,
                  sums = task.kind == kernel::WorkKind::reduce && last.kind == kernel::WorkKind::reduce;
@@ -74,7 +74,7 @@ void start_copies(const selection::Tasks& all, std::vector<selection::Phase>& ph
 }
 
 /// Returns whether the task is a part of split-K's exchange, which follows the loop at once and is in no phase.
-bool is_exchange(const selection::Task& t) {
+bool is_exchange(const selection::WorkItem& t) {
   return t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster;
 }
 
@@ -91,7 +91,7 @@ int ring_depth(const kernel::Kernel& kernel, const selection::Tasks& tasks, cons
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = kernel.blocks == 0 || kernel.blocks == kernel.program.grid.count() * kernel.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
-  for (const selection::Task& t :
+  for (const selection::WorkItem& t :
        tasks)  // other blocks of the cluster write to these buffers while the loop is running
     if (one_tile && t.kind == kernel::WorkKind::to_cluster) reserved += kernel.tensors[t.tensor].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;

@@ -43,7 +43,7 @@ int slices_for(const kernel::MatmulChoice& m) {
 
 /// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
 /// memory, to global memory, or into a reduction.
-bool leaves_at_once(const selection::Task& t) {
+bool leaves_at_once(const selection::WorkItem& t) {
   return t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::reduce ||
          (t.kind == kernel::WorkKind::to_global && t.tensor < 0);
 }
@@ -51,18 +51,18 @@ bool leaves_at_once(const selection::Task& t) {
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
 void slice_phase(kernel::Kernel& kernel, const selection::Tasks& tasks, selection::Phase& phase, int mma) {
-  const selection::Task& product = tasks[mma];
+  const selection::WorkItem& product = tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
-    const selection::Task& task = tasks[t];
+    const selection::WorkItem& task = tasks[t];
     if (t == mma || task.context != context || task.kind == kernel::WorkKind::finish) continue;
     if (!leaves_at_once(task) || std::ranges::count(phase, t) == 0) return;
   }
   std::vector<int> rest;
   for (int t : phase) {
     if (t == mma) continue;
-    const selection::Task& task = tasks[t];
+    const selection::WorkItem& task = tasks[t];
     (task.context == context && task.kind != kernel::WorkKind::finish ? together : rest).push_back(t);
   }
   // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
@@ -95,7 +95,7 @@ std::int64_t registers_of_thread(const kernel::Kernel& kernel, const selection::
   constexpr std::int64_t elements_of_reduction = 8;
   const bool rows = kernel::holds_rows(kernel);  // their reductions need a register per row
   std::int64_t registers = rows ? live_registers(kernel, tasks) : 0, elements = 0, operands = 0;
-  for (const selection::Task& t : tasks) {
+  for (const selection::WorkItem& t : tasks) {
     const kernel::Context& c = kernel.layout_of(t);
     if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::accumulate) registers += c.values();
     if (t.matmul.pipe() == target::Pipe::fma)
@@ -125,7 +125,7 @@ void slice_fragments(kernel::Kernel& kernel, const selection::Tasks& tasks, sele
   for (auto* section : {&phases.inside, &phases.after})
     for (selection::Phase& phase : *section)
       for (int t : selection::Phase(phase)) {
-        const selection::Task& task = tasks[t];
+        const selection::WorkItem& task = tasks[t];
         if (task.kind == kernel::WorkKind::mma && !kernel.program.nodes[task.node].carried &&
             !kernel.has_fragments(task.node) && kernel.layout_of(task).repeats() == 1)
           slice_phase(kernel, tasks, phase, t);

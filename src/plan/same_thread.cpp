@@ -45,7 +45,7 @@ bool may_agree(const kernel::EvaluatedLayout& writer, const kernel::EvaluatedLay
 }  // namespace
 
 bool SameThread::operator()(int w, int r, int b) {
-  const selection::Task &writer = tasks_[w], &reader = tasks_[r];
+  const selection::WorkItem &writer = tasks_[w], &reader = tasks_[r];
   if (reader.kind == kernel::WorkKind::mma || reader.kind == kernel::WorkKind::finish ||
       writer.kind == kernel::WorkKind::finish)
     return false;

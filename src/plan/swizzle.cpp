@@ -36,7 +36,7 @@ bool reaches(const kernel::SmemTensor& buffer, const graph::Shape& at) {
 }
 
 /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
-void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const kernel::SmemTensor& buffer,
+void append_swept(const kernel::Kernel& kernel, const selection::WorkItem& t, const kernel::SmemTensor& buffer,
                   std::vector<AccessPattern>& to) {
   const kernel::Context& c = kernel.layout_of(t);
   const bool product =
@@ -65,7 +65,7 @@ void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const 
 }
 
 /// Returns the matrices by which warps store their accumulators in the buffer (stmatrix).
-AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::Task& t,
+AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::WorkItem& t,
                               const kernel::SmemTensor& buffer) {
   AccessPattern p;
   p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
@@ -148,11 +148,11 @@ AccessPattern widened_loads(const kernel::SmemTensor& buffer, int side, int word
 }
 
 /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
-void append_operand(const kernel::Kernel& kernel, const selection::Task& t, const kernel::SmemTensor& buffer,
+void append_operand(const kernel::Kernel& kernel, const selection::WorkItem& t, const kernel::SmemTensor& buffer,
                     std::vector<AccessPattern>& to) {
   const kernel::MatmulChoice& m = t.matmul;
   const std::vector<int>& in = kernel.program.nodes[t.node].in;
-  if (const auto widened = kernel::widened_operand(kernel.program, t.node, m)) {
+  if (const auto widened = kernel::widened_operand(kernel.program, t.node, m); widened && widened->side == 1) {
     const int words = kernel::widened_words(*widened, m);
     if (buffer.node == in[0]) to.push_back(widened_loads(buffer, 0, words));
     if (buffer.node == widened->bytes) to.push_back(widened_loads(buffer, 1, words));
@@ -169,7 +169,7 @@ void append_operand(const kernel::Kernel& kernel, const selection::Task& t, cons
 std::vector<AccessPattern> patterns(const kernel::Kernel& kernel, const selection::Tasks& tasks, int index) {
   const kernel::SmemTensor& buffer = kernel.tensors[index];
   std::vector<AccessPattern> result;
-  for (const selection::Task& t : tasks) {
+  for (const selection::WorkItem& t : tasks) {
     const bool reads = std::ranges::find(t.reads, index, &kernel::Access::tensor) != t.reads.end();
     const bool writes = t.tensor == index && t.kind != kernel::WorkKind::to_global;
     if (!reads && !writes) continue;
@@ -191,7 +191,7 @@ class BufferArrangement {
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run(Swizzles swizzles) {
-    const auto by_tma = [&](const selection::Task& t) { return t.tensor == index_ && t.copy.by_tensor_map(); };
+    const auto by_tma = [&](const selection::WorkItem& t) { return t.tensor == index_ && t.copy.by_tensor_map(); };
     if (std::ranges::any_of(tasks_, by_tma)) return in_spans(target::widest(admissible()));
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
@@ -215,7 +215,7 @@ class BufferArrangement {
   /// Returns the swizzles that all instructions admit which address the buffer as a tile: TMA, and wgmma by descriptors.
   unsigned admissible() const {
     unsigned all = ~0u;
-    for (const selection::Task& t : tasks_) {
+    for (const selection::WorkItem& t : tasks_) {
       if (t.tensor == index_ && t.copy.by_tensor_map())
         all &= (kernel::is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles & within_part(t);
       if (t.kind != kernel::WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
@@ -227,7 +227,7 @@ class BufferArrangement {
   }
 
   /// Returns the swizzles of which a block's part of the buffer, if task t has parts along its lines, is whole spans.
-  unsigned within_part(const selection::Task& t) const {
+  unsigned within_part(const selection::WorkItem& t) const {
     if (t.part != buffer_.inner) return ~0u;
     const std::int64_t part = graph::bytes_of(buffer_.shape[buffer_.inner] / plan_.cluster, buffer_.dtype);
     unsigned all = 0;
@@ -290,7 +290,7 @@ class BufferArrangement {
 }  // namespace
 
 void arrange_parts(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target) {
-  for (const selection::Task& t : tasks)
+  for (const selection::WorkItem& t : tasks)
     if (t.part >= 0) BufferArrangement(kernel, tasks, target, t.tensor).run(Swizzles::automatic);
 }
 

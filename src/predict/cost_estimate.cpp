@@ -385,7 +385,8 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.launched = static_cast<double>(of.kernel.blocks > 0 ? of.kernel.blocks : p.grid.count());
   k.warp_specialized = of.kernel.warp_specialized();
   k.matmuls = static_cast<int>(std::ranges::count(p.nodes, tile::NodeKind::matmul, &tile::Node::kind));
-  k.chained = kernel::find_work(of.kernel, [](const kernel::Work& w) { return w.matmul.chained(); });
+  k.chained = kernel::find_work(
+      of.kernel, [&](const kernel::Work& w) { return w.matmul.chained() && of.kernel.has_fragments(w.node); });
   k.stalls = k.warp_specialized && !k.chained;
   k.spills = !k.warp_specialized && k.matmuls > 0 && of.kernel.registers >= of.target.registers_per_thread;
   k.multicasts = of.kernel.cluster > 1 && !of.kernel.split_k;

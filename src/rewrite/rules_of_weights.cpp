@@ -3,6 +3,8 @@
 //   y = x (q s)^T      q: uint4 (N, K), one scale for each row, s (N, 1), or for each group of K, s (N, G, 1)
 //   y = x ((q - z) s)^T
 //
+// With many rows the weight is A of a product by wgmma, which takes it from registers: y^T = ((q - z) s) x^T.
+//
 // A group's scale is a view of s that repeats it (lower/repeats.hpp), so that the kernel has tiles of (N, K) alone.
 #include <algorithm>
 #include <optional>
@@ -34,7 +36,7 @@ struct GroupNumbers {
 struct WidenedWeight {
   int q = -1;
   std::int64_t n = 0, k = 0;
-  DType dtype = DType::f32;  // to which q is cast
+  DType narrow = DType::f32, dtype = DType::f32;  // of q, and to which it is cast
   std::optional<GroupNumbers> zero, scale;
 };
 
@@ -87,7 +89,7 @@ class WeightReader {
     }
     const KernelOp* cast = g_.inner(t, OpKind::cast);
     if (!cast || cast->attributes.saturate || !is_wide(cast->attributes.dtype)) return false;
-    w_.dtype = cast->attributes.dtype, w_.q = cast->inputs[0];
+    w_.dtype = cast->attributes.dtype, w_.q = cast->inputs[0], w_.narrow = g_.dtype(w_.q);
     return is_narrow(g_.dtype(w_.q)) && is_whole(w_.q);
   }
 
@@ -113,10 +115,45 @@ class WeightReader {
   WidenedWeight w_;
 };
 
-/// The tiles of the kernel.
+/// The tiles of the kernel. With `rows` the weight is A: a warpgroup multiplies 64 of its rows, or `columns`, by so many rows of x.
 struct WeightTiles {
-  std::int64_t columns = 0, k = 0;
+  std::int64_t columns = 0, k = 0, rows = 0;
 };
+
+/// Returns how many elements of K have one scale and one zero point; 1: all of a row.
+std::int64_t run_of(const WidenedWeight& w) {
+  std::int64_t run = 1;
+  for (const auto& numbers : {w.scale, w.zero})
+    if (numbers && numbers->groups > 1) run = std::max(run, w.k / numbers->groups);
+  return run;
+}
+
+/// Returns the tiles of a product by wgmma that keep the busiest multiprocessor busy for the least time: it multiplies a tile as fast
+/// as it widens the weights, as its tensor cores multiply, and as the L2 cache answers.
+std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows) {
+  // Of a step of 16 elements of K: cycles that widen 64 rows of the weight, bytes of the cache a cycle.
+  constexpr double widens = 28, cache = 40;
+  constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, max_rows = 256, accumulators = 128,
+                         latency = 4096;
+  const std::int64_t run = run_of(w), k = run % unit == 0 ? run : unit;
+  if (k > 2 * unit || w.k % k != 0 || k % run != 0 || (run > 1 && run % step != 0) || w.k < 2 * k) return std::nullopt;
+  const auto blocks = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  std::optional<WeightTiles> best;
+  double lowest = 0;
+  for (const std::int64_t columns : {4 * unit, 2 * unit, unit})
+    for (std::int64_t tile = step; tile <= max_rows; tile += step) {
+      const std::int64_t threads = columns == unit ? 128 : 256;
+      if (columns * tile > accumulators * threads || tile >= rows + step || columns >= w.n + unit) continue;
+      const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
+                 parts = static_cast<double>(columns / unit), all = static_cast<double>(tile),
+                 bytes = 2 * step * all + step * static_cast<double>(columns * graph::bits(w.narrow)) / 8;
+      const double cycles =
+          std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(w.k / step);
+      if (const double time = waves * (cycles + latency); !best || time < lowest)
+        lowest = time, best = WeightTiles{columns, k, tile};
+    }
+  return best;
+}
 
 std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
   WeightTiles t;
@@ -124,9 +161,7 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
   const std::int64_t blocks = (rows <= 8 ? 2 : 1) * min_weight_blocks;
   for (std::int64_t columns = max_weight_columns; columns >= 16 && t.columns == 0; columns /= 2)
     if (w.n % columns == 0 && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
-  std::int64_t run = 1;  // elements of K with one scale and one zero point
-  for (const auto& numbers : {w.scale, w.zero})
-    if (numbers && numbers->groups > 1) run = std::max(run, w.k / numbers->groups);
+  const std::int64_t run = run_of(w);
   const std::int64_t whole = (rows + 7) / 8 * 8;
   const bool small = t.columns == 16 && w.k <= 8 * small_weight_k;
   for (std::int64_t k = small ? small_weight_k : max_weight_k; k >= 64 && t.k == 0; k /= 2)
@@ -145,22 +180,47 @@ class WeightWriter {
     const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
     block_.block = {std::min<std::int64_t>(small ? 128 : 256, tiles.k), 1, 1};
     block_.loop = w.k / tiles.k;
+    if (tiles.rows == 0) return;
+    covered_ = (w.n + tiles.columns - 1) / tiles.columns * tiles.columns;
+    block_.grid.x = covered_ / tiles.columns;
+    block_.block = {tiles.columns == 64 ? 128 : 256, 1, 1};
   }
 
   KernelOp write(int x, int result) {
+    if (tiles_.rows > 0) return write_swapped(x, result);
     const int rows = load(x, {-1, -1, -1}, 1);
-    int value = load(in_shape(w_.q, {w_.n, w_.k}), {0, -1, -1}, 1);
-    value = add(OpKind::cast, {value}, {.dtype = w_.dtype});
-    if (w_.zero) value = add(OpKind::sub, {value, numbers(*w_.zero)});
-    if (w_.scale) value = add(OpKind::mul, {value, numbers(*w_.scale)});
-    if (g_.dtype(x) != out_dtype(value)) value = add(OpKind::cast, {value}, {.dtype = g_.dtype(x)});
-    value = add(OpKind::permute, {value}, {.sizes = {1, 0}});
+    const int value = add(OpKind::permute, {widened(g_.dtype(x))}, {.sizes = {1, 0}});
     const int sum = add(OpKind::accum, {add(OpKind::matmul, {rows, value})});
     block_.ops.push_back({.kind = OpKind::output, .inputs = {sum}, .kernel_tensor = 0, .map = {1, -1, -1}});
     return {OpKind::custom, inputs_, {result}, {}, std::make_shared<const BlockGraph>(std::move(block_))};
   }
 
  private:
+  /// Writes the operator whose product has the weight as A.
+  KernelOp write_swapped(int x, int result) {
+    const std::int64_t given = out_.shape(x)[0], rows = (given + tiles_.rows - 1) / tiles_.rows * tiles_.rows;
+    block_.grid.y = rows / tiles_.rows;
+    const int along = block_.grid.y > 1 ? 0 : -1;
+    const int tile = load(x, {-1, along, -1}, 1, {rows, w_.k});
+    const int value = widened(g_.dtype(x)), transposed = add(OpKind::permute, {tile}, {.sizes = {1, 0}});
+    const int sum = add(OpKind::accum, {add(OpKind::matmul, {value, transposed})});
+    const int back = add(OpKind::permute, {sum}, {.sizes = {1, 0}});
+    block_.ops.push_back(
+        {.kind = OpKind::output, .inputs = {back}, .kernel_tensor = 0, .map = {block_.grid.x > 1 ? 1 : -1, along, -1}});
+    if (rows != given || covered_ != w_.n) block_.ops.back().attributes.sizes = {given, w_.n};
+    return {OpKind::custom, inputs_, {result}, {}, std::make_shared<const BlockGraph>(std::move(block_))};
+  }
+
+  /// Loads a block's tile of the weight, and adds what widens it. Returns the tile of type `dtype`.
+  int widened(DType dtype) {
+    const int first = block_.grid.x > 1 ? 0 : -1;
+    int value = load(in_shape(w_.q, {w_.n, w_.k}), {first, -1, -1}, 1, {covered_, w_.k});
+    value = add(OpKind::cast, {value}, {.dtype = w_.dtype});
+    if (w_.zero) value = add(OpKind::sub, {value, numbers(*w_.zero)});
+    if (w_.scale) value = add(OpKind::mul, {value, numbers(*w_.scale)});
+    return dtype != out_dtype(value) ? add(OpKind::cast, {value}, {.dtype = dtype}) : value;
+  }
+
   int tensor(DType dtype) {
     block_.tensors.push_back({.dtype = dtype, .name = fmt::format("b{}", block_.tensors.size())});
     return static_cast<int>(block_.tensors.size()) - 1;
@@ -171,13 +231,15 @@ class WeightWriter {
     block_.ops.push_back({.kind = kind, .inputs = std::move(in), .outputs = {to}, .attributes = a});
     return to;
   }
-  int load(int t, const std::array<int, 3>& map, int loop_dim) {
+  /// Loads a tile of a tensor, of which the tiles together cover `covered`.
+  int load(int t, const std::array<int, 3>& map, int loop_dim, const Shape& covered = {}) {
     const int to = tensor(out_.tensor(t).dtype);
     block_.ops.push_back({.kind = OpKind::input,
                           .outputs = {to},
                           .kernel_tensor = static_cast<int>(inputs_.size()),
                           .map = map,
                           .loop_dim = block_.loop > 1 ? loop_dim : -1});
+    if (!covered.empty() && covered != out_.shape(t)) block_.ops.back().attributes.sizes = covered;
     inputs_.push_back(t);
     return to;
   }
@@ -194,8 +256,11 @@ class WeightWriter {
       from = in_shape(from, {w_.n, of.groups, 1});
       from = out_.add(OpKind::expand, {from}, {.sizes = {w_.n, of.groups, run}}, out_.name(from) + "_runs");
       from = out_.add(OpKind::reshape, {from}, {.sizes = {w_.n, w_.k}}, out_.name(from) + "_each");
+    } else {
+      from = in_shape(from, {w_.n, 1});
     }
-    const int tile = load(from, {0, -1, -1}, of.groups > 1 ? 1 : -1);
+    const int first = block_.grid.x > 1 ? 0 : -1;
+    const int tile = load(from, {first, -1, -1}, of.groups > 1 ? 1 : -1, {covered_, of.groups > 1 ? w_.k : 1});
     return out_dtype(tile) == of.dtype ? tile : add(OpKind::cast, {tile}, {.dtype = of.dtype});
   }
 
@@ -203,32 +268,54 @@ class WeightWriter {
   Rewrite& out_;
   const WidenedWeight& w_;
   WeightTiles tiles_;
+  std::int64_t covered_ = w_.n;  // rows of the weight that the tiles have
   BlockGraph block_;
   std::vector<int> inputs_;
 };
+
+/// Writes the product of `op` with the widened weight `w` in these tiles.
+void replace(const Known& g, const KernelOp& op, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles) {
+  const Shape& x = g.shape(op.inputs[0]);
+  int from = op.inputs[0], to = op.outputs[0];
+  if (x.size() > 2) {
+    const std::int64_t rows = graph::size(x) / w.k;
+    from = out.add(OpKind::reshape, {from}, {.sizes = {rows, w.k}}, g.name(from) + "_rows");
+    to = out.make({g.dtype(to), {rows, w.n}, {}, g.name(to) + "_rows"});
+  }
+  out.keep(WeightWriter(g, out, w, tiles).write(from, to));
+  if (x.size() > 2) out.add(OpKind::reshape, {to}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
+}
+
+/// Returns the weight of 4 or 8 bits by which the matmul `op` multiplies 16-bit rows.
+std::optional<WidenedWeight> weight_of(const Known& g, const KernelOp& op) {
+  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.graph.sizes) return {};
+  const DType dtype = g.dtype(op.inputs[0]);
+  if ((dtype != DType::f16 && dtype != DType::bf16) || g.shape(op.inputs[0]).size() < 2) return {};
+  return WeightReader(g).read(op.inputs[1]);
+}
 
 }  // namespace
 
 /// Makes the product with a weight of 4 or 8 bits one custom operator, whose blocks widen their tiles of the weight.
 bool widened_weights(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.graph.sizes) return false;
-  const Shape& x = g.shape(op.inputs[0]);
+  const std::optional<WidenedWeight> w = weight_of(g, op);
+  if (!w) return false;
+  const std::int64_t rows = graph::size(g.shape(op.inputs[0])) / w->k;
+  const std::optional<WeightTiles> tiles = rows > max_weight_rows ? std::nullopt : tiles_of(*w, rows);
+  if (tiles) replace(g, op, out, *w, *tiles);
+  return tiles.has_value();
+}
+
+/// The same for many rows, where wgmma multiplies the weight from registers.
+bool weights_in_registers(const Known& g, const KernelOp& op, Rewrite& out) {
+  const std::optional<WidenedWeight> w = weight_of(g, op);
   const DType dtype = g.dtype(op.inputs[0]);
-  if (dtype != DType::f16 && dtype != DType::bf16) return false;
-  const std::optional<WidenedWeight> w = WeightReader(g).read(op.inputs[1]);
-  if (!w || x.size() < 2) return false;
-  const std::int64_t rows = graph::size(x) / w->k;
-  if (rows > max_weight_rows) return false;
-  const std::optional<WeightTiles> tiles = tiles_of(*w, rows);
-  if (!tiles) return false;
-  int from = op.inputs[0], to = op.outputs[0];
-  if (x.size() > 2) {
-    from = out.add(OpKind::reshape, {from}, {.sizes = {rows, w->k}}, g.name(from) + "_rows");
-    to = out.make({g.dtype(to), {rows, w->n}, {}, g.name(to) + "_rows"});
-  }
-  out.keep(WeightWriter(g, out, *w, *tiles).write(from, to));
-  if (x.size() > 2) out.add(OpKind::reshape, {to}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
-  return true;
+  if (!w || w->dtype != dtype) return false;
+  for (const auto& numbers : {w->scale, w->zero})  // threads load these as they are
+    if (numbers && (numbers->dtype != dtype || g.dtype(below_cast(g, numbers->tensor)) != dtype)) return false;
+  const std::optional<WeightTiles> tiles = tiles_of_warpgroups(*w, graph::size(g.shape(op.inputs[0])) / w->k);
+  if (tiles) replace(g, op, out, *w, *tiles);
+  return tiles.has_value();
 }
 
 }  // namespace zellige::rewrite

@@ -20,20 +20,21 @@ inline constexpr int max_applications = 10'000;
 
 /// When rules are applied, in this order, and to what.
 enum class Level : std::uint8_t {
-  custom,     // to custom operators of a graph before all others: taken if the kernels cost less
-  given,      // once, to the graph as it is given: what later levels need not look at any more
-  normal,     // to a normal form of the graph, in which equal spellings are one
-  copied,     // to views that are outputs, after the normal form, which would remove copies
-  heads,      // to attention, after copies, since a head that is an output is one
-  priced,     // to the result of the other levels of graphs: taken if the kernels cost less
-  grouped,    // to the steps of a group of operators, before the group has tiles
-  tiled,      // to the steps of a kernel whose tiles do not divide some axes
-  block,      // to block graphs: offered next to what it is made of, and taken if the kernel costs less
-  tile,       // to tile programs, after `lower` and before `select`
-  expression  // to the value of an elementwise operator, where it is printed
+  custom,      // to custom operators of a graph before all others: taken if the kernels cost less
+  given,       // once, to the graph as it is given: what later levels need not look at any more
+  warpgroups,  // once after that, where the target has wgmma: taken if the kernels cost less
+  normal,      // to a normal form of the graph, in which equal spellings are one
+  copied,      // to views that are outputs, after the normal form, which would remove copies
+  heads,       // to attention, after copies, since a head that is an output is one
+  priced,      // to the result of the other levels of graphs: taken if the kernels cost less
+  grouped,     // to the steps of a group of operators, before the group has tiles
+  tiled,       // to the steps of a kernel whose tiles do not divide some axes
+  block,       // to block graphs: offered next to what it is made of, and taken if the kernel costs less
+  tile,        // to tile programs, after `lower` and before `select`
+  expression   // to the value of an elementwise operator, where it is printed
 };
-inline constexpr std::string_view level_names[] = {"custom",  "given", "normal", "copied", "heads",     "priced",
-                                                   "grouped", "tiled", "block",  "tile",   "expression"};
+inline constexpr std::string_view level_names[] = {"custom", "given",   "warpgroups", "normal", "copied", "heads",
+                                                   "priced", "grouped", "tiled",      "block",  "tile",   "expression"};
 
 /// A row: rewrites a Form, and may read `With`.
 template <class Form, class... With>

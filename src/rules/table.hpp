@@ -37,8 +37,8 @@ OfOperator broadcast, reshape_after, view_of_input;  // rules_of_reshapes.cpp
 OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_concat, repeated_concat, bias_in_parts,
     kept_dimensions, permuted_reduction, split_reduction;  // rules_of_shapes.cpp
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
-    slice_after_view;        // rules_of_products.cpp
-OfOperator widened_weights;  // rules_of_weights.cpp
+    slice_after_view;                              // rules_of_products.cpp
+OfOperator widened_weights, weights_in_registers;  // rules_of_weights.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
@@ -65,6 +65,9 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
      "of each row or group of K",
      each<widened_weights>},
+    {Level::warpgroups, "weights in registers",
+     "a matmul reads such a cast, of groups of 128 at most, and warpgroups multiply it as A",
+     each<weights_in_registers>},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
     {Level::normal, "identity",

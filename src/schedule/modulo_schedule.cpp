@@ -165,11 +165,4 @@ std::vector<PlacedItem> body_of(const LoopGraph& graph, const LoopSchedule& sche
   return body;
 }
 
-std::int64_t stages_of(const LoopGraph& graph, const LoopSchedule& schedule, int writer,
-                       const std::vector<int>& readers) {
-  Cycles end = schedule.start[writer] + 1;
-  for (int r : readers) end = std::max(end, schedule.start[r] + delay(graph.items[r]));
-  return -floor_div(schedule.start[writer] - end, schedule.interval);
-}
-
 }  // namespace zellige::schedule

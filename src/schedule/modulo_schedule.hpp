@@ -6,7 +6,6 @@
 //   s.interval                    // 1412: cycles from one iteration to the next, the least possible
 //   s.start[1]                    // 512: cycles from an iteration's beginning to its softmax
 //   body_of(g, s, 0, 1)           // what role 0 does in one iteration of its loop, and how many iterations ahead
-//   stages_of(g, s, writer, {reader})   // how many tiles the buffer between them needs
 #pragma once
 #include <optional>
 
@@ -39,9 +38,5 @@ struct PlacedItem {
 /// needed). The loop counts the iterations of item `counter`. Of what begins at the same
 /// time, a role first starts what it does not carry out itself, then signals, and then goes on with its own work.
 std::vector<PlacedItem> body_of(const LoopGraph&, const LoopSchedule&, int role, int counter);
-
-/// Returns the number of stages that a buffer needs, which `writer` fills in each iteration and the items `readers` read,
-/// so that no wait for an empty stage delays the schedule.
-std::int64_t stages_of(const LoopGraph&, const LoopSchedule&, int writer, const std::vector<int>& readers);
 
 }  // namespace zellige::schedule

@@ -53,7 +53,7 @@ bool combined_with_accumulators(const kernel::Kernel& kernel, const Selection& s
   if (selected.any(&kernel::MatmulChoice::chained, true)) return true;
   const tile::Sections sections(kernel.program);
   return std::ranges::all_of(reads, [&](const auto& read) {
-    const Task& t = tasks[read.first];
+    const WorkItem& t = tasks[read.first];
     const kernel::Context& c = kernel.layout_of(t);
     return read.second && kernel::section_of(t, sections) == tile::Section::after && c.row && c.inner() == gmem_inner &&
            load.shape == kernel.program.nodes[t.node].shape;
@@ -62,7 +62,7 @@ bool combined_with_accumulators(const kernel::Kernel& kernel, const Selection& s
 
 /// Returns whether task `t` is a reduction of the tile that needs no copy in shared memory: each element is read once
 /// and adjacent threads read adjacent elements, or each thread has at most one element.
-bool summed_once(const kernel::Kernel& kernel, const tile::Node& load, const Task& t, int gmem_inner) {
+bool summed_once(const kernel::Kernel& kernel, const tile::Node& load, const WorkItem& t, int gmem_inner) {
   const kernel::Context& c = kernel.layout_of(t);
   const tile::Node& sum = kernel.program.nodes[t.node];
   if (t.kind != kernel::WorkKind::reduce || sum.kind != tile::NodeKind::reduce || c.row || c.domain != load.shape)
@@ -141,7 +141,7 @@ bool read_in_place(const kernel::Kernel& kernel, const Selection& selected, cons
   if (too_big || loads == Loads::in_place) return true;
   const kernel::CopyChoice wide = widest_copy(program, n, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
-           const Task& task = tasks[read.first];
+           const WorkItem& task = tasks[read.first];
            const kernel::Context& c = kernel.layout_of(task);
            const bool stores = task.kind == kernel::WorkKind::to_global && !c.row;
            const bool whole_access =
@@ -165,7 +165,7 @@ std::optional<kernel::CopyChoice> fetched(const kernel::Kernel& kernel, const Ta
     return {};
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = tile::ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
-  for (const Task& t : tasks)
+  for (const WorkItem& t : tasks)
     if (t.kind == kernel::WorkKind::fetch) chunks += kernel.layout_of(t).steps(0);
   return chunks > loads_at_a_time ? std::nullopt : std::optional(copy);
 }

@@ -94,7 +94,7 @@ std::string no_matrix_store(const kernel::Kernel& kernel, const kernel::Work& t,
 }
 
 void choose_matrix_stores(const kernel::Kernel& kernel, Tasks& tasks, const target::Target& target) {
-  for (Task& t : tasks) {
+  for (WorkItem& t : tasks) {
     if (t.kind != kernel::WorkKind::to_shared) continue;
     for (const Instruction* store : target::matrix_stores(target))
       if (no_matrix_store(kernel, t, *store).empty()) {

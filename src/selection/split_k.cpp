@@ -56,11 +56,11 @@ bool split_k(kernel::Kernel& kernel, Tasks& tasks, int cluster) {
   for (std::size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].kind == kernel::WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
   if (product < 0) return false;
-  const Task sum = tasks[product];
+  const WorkItem sum = tasks[product];
   const kernel::Context& sums = kernel.layout_of(sum);
   if (sums.values() % (4 * cluster) != 0 || !in_order_of_columns(sums)) return false;
   if (!by_elements(p, sum.node)) return false;
-  for (Task& t : tasks) {
+  for (WorkItem& t : tasks) {
     if (t.kind != kernel::WorkKind::to_global) continue;
     const tile::Node& n = p.nodes[t.node];
     if (t.tensor < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
@@ -75,7 +75,7 @@ bool split_k(kernel::Kernel& kernel, Tasks& tasks, int cluster) {
   kernel.tensors.push_back(partial_sums(p.nodes[sum.node], sums, cluster));
   const int buffer = static_cast<int>(kernel.tensors.size()) - 1;
   for (kernel::WorkKind kind : {kernel::WorkKind::to_cluster, kernel::WorkKind::from_cluster}) {
-    Task t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};
+    WorkItem t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};
     if (kind == kernel::WorkKind::to_cluster)
       t.tensor = buffer;
     else

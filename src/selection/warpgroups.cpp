@@ -7,6 +7,8 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
+#include "selection/copies.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
 #include "target/pipe.hpp"
@@ -94,7 +96,11 @@ class OnWarpgroups {
     if (products_.empty()) return "no product is summed over the loop";
     if (p_.loop < 2) return "the loop makes one trip";
     std::vector<int> used = products_;
-    for (int product : products_) used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
+    for (int product : products_) {
+      used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
+      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_.nodes[product].in[0], used);
+    }
+    if (widens_ && products_.size() > 1) return "the loop widens an operand of one of several products";
     for (int i : inside(p_))
       if (std::ranges::find(used, i) == used.end())
         return fmt::format("the loop evaluates %{} next to the product{}", i, products_.size() > 1 ? "s" : "");
@@ -117,10 +123,29 @@ class OnWarpgroups {
            std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
   }
 
+  /// Appends to `all` the nodes of which node x is computed.
+  void add_made_of(int x, std::vector<int>& all) const {
+    for (int in : p_.nodes[x].in) all.push_back(in), add_made_of(in, all);
+  }
+
+  /// Returns the reason if threads cannot load the words of weights that they widen: those begin at multiples of 4 bytes, and the tiles
+  /// have all of K.
+  std::string weights(const kernel::WidenedOperand& w) const {
+    const tile::Node& bytes = p_.nodes[w.bytes];
+    if (widest_copy(program_, bytes, target_).bytes < 4)
+      return fmt::format("words of %{} do not begin at multiples of 4 bytes", w.bytes);
+    for (const int load : w.loads())
+      for (int d = 0; d < 2; ++d)
+        if (const tile::Node& n = p_.nodes[load]; n.view.origin(d) < 0 || n.view.along(d, p_).size() >= 0 ||
+                                                  tile::number_of(n) >= 0 || (d == 1 && n.view.predicated(d)))
+          return fmt::format("%{} ends within a tile along K, or at a size", load);
+    return "";
+  }
+
   /// Sets the wgmma instruction and the warp layout of a matmul in `choices`. Returns the reason if it cannot use wgmma.
   std::string choose(int product) {
     const tile::Node& n = p_.nodes[product];
-    const bool chain = scores_ >= 0, from_registers = chain && product != scores_;
+    const bool chain = scores_ >= 0, from_registers = widens_ || (chain && product != scores_);
     kernel::MatmulChoice& choice = choices[product] = matmuls_.at(product);
     const auto type = [&](int side) { return target::multiplied_as(p_.nodes[n.in[side]].dtype, n.tf32); };
     // Batch matrices with the same A are one matmul with adjacent columns. In a chain columns are rounded up to pairs of
@@ -141,6 +166,8 @@ class OnWarpgroups {
       return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m,
                          p_.warps(), at_a_time);
     if (n.in[0] == n.in[1]) return "both operands are one tile";
+    if (widens_)
+      if (std::string why = weights(*kernel::widened_rows(p_, product)); !why.empty()) return why;
     if (std::string why = filled_up(n, choice, *row); !why.empty()) return why;
     for (int side = from_registers ? 1 : 0; side < 2; ++side)
       if (std::string why = tile(product, side, columns, *row); !why.empty()) return why;
@@ -185,7 +212,7 @@ class OnWarpgroups {
     const bool along_k = load.inner == (side == 0 ? last : last - 1);
     const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype),
                        span = target::widest_span(side == 0 ? row.a : row.b);
-    if (along_k && line != span)
+    if (along_k && (widens_ ? line % span != 0 : line != span))
       return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line, tensor.name, span);
     if (const std::int64_t batch = matmuls_.at(product).batch; side == 1 && batch > 1 && !along_k && line != span)
       return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", batch, line, columns);
@@ -198,7 +225,8 @@ class OnWarpgroups {
   const tile::TilePrograms& program_;
   const target::Target& target_;
   std::vector<int> products_;
-  int scores_ = -1;  // the first of two chained matmuls; -1: sums of products
+  int scores_ = -1;      // the first of two chained matmuls; -1: sums of products
+  bool widens_ = false;  // the product's A is widened in registers
 };
 
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
@@ -257,9 +285,10 @@ std::string warpgroups(Selection& selected, const tile::TilePrograms& program, c
 int accumulators_to_keep_in(const Selection& selected, const tile::Sections& sections, int node) {
   const tile::TileProgram& p = selected.program;
   for (const auto& [sums, m] : selected.matmuls) {
-    if (!m.chained()) continue;
+    const auto from = selected.fragments_from.find(sums);
+    if (!m.chained() || from == selected.fragments_from.end()) continue;
     const std::vector<int> readers = p.consumers(node);
-    const int scores = selected.fragments_from.at(sums), operand = p.nodes[sums].in[0];
+    const int scores = from->second, operand = p.nodes[sums].in[0];
     const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == tile::NodeKind::round;
     const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[scores].shape;
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, scores))) return scores;
@@ -269,12 +298,12 @@ int accumulators_to_keep_in(const Selection& selected, const tile::Sections& sec
 
 bool share_by_pairs(kernel::Kernel& kernel, Tasks& tasks, const target::Target& target) {
   constexpr int blocks = 2;
-  const auto asynchronous = [](const Task& t) { return t.matmul.asynchronous(); };
+  const auto asynchronous = [](const WorkItem& t) { return t.matmul.asynchronous(); };
   const auto first = std::ranges::find_if(tasks, asynchronous);
   if (first == tasks.end()) return false;
   const TileSchedule walk = tile_schedule(kernel, &*first);
   if (walk.rows < blocks || walk.rows % blocks != 0) return false;
-  for (const Task& product : tasks) {
+  for (const WorkItem& product : tasks) {
     if (!asynchronous(product)) continue;
     if (product.matmul.batch > 1) return false;
     const int operand = kernel.program.nodes[product.node].in[1];
@@ -286,7 +315,7 @@ bool share_by_pairs(kernel::Kernel& kernel, Tasks& tasks, const target::Target& 
     if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (blocks * 8) != 0)) return false;
     const Instruction* row = target::find_tma(target, kernel::Space::gmem, kernel::Space::dsmem, b.padded.size());
     if (!row) return false;
-    for (Task& t : tasks)
+    for (WorkItem& t : tasks)
       if (t.kind == kernel::WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last, t.copy.row = row;
   }
   return true;

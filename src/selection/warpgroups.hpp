@@ -6,7 +6,9 @@
 //   p = round(f(s))    f: elementwise, with row statistics
 //   o = o * r + p v
 //
-// Each such matmul gets an instruction that reads its operands from shared memory, except p, and all warps of the block
+// A product's A may be weights of 4 or 8 bits instead, which threads load and widen in registers (kernel/widened.hpp).
+//
+// Each such matmul gets an instruction that reads its operands from shared memory, except p and weights, and all warps of the block
 // are placed along M: of a chain each warpgroup has 64 rows of q, p and o. Later passes act on that instruction: `group`
 // assigns tensor maps to the loads, `arrange_buffers` uses the layouts that wgmma reads, and `agents` splits the kernel
 // into a producer and consumers.

@@ -46,7 +46,7 @@ class Facts {
              compute->to_cluster ? "says" : "does not say");
     if (const Copy* copy = as<Copy>(step_); copy && copy->multicast != (w_.kind == WorkKind::copy_in && w_.part >= 0))
       reject(k_, w_, "{} multicast; a load of a block's part alone is so", copy->multicast ? "says" : "does not say");
-    if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != w_.matmul.chained())
+    if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != (w_.matmul.chained() && k_.has_fragments(w_.node)))
       reject(k_, w_, "{} pipelined; a product whose A is in registers alone is so",
              mma->pipelined ? "says" : "does not say");
     if (kernel::acquired_channel_of(step_) != kernel::channel_of(step_))

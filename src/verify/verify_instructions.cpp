@@ -2,6 +2,7 @@
 #include <zellige/atom/make_tma_descriptor.hpp>
 
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "selection/copies.hpp"
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
@@ -35,8 +36,9 @@ void check_product(const Kernel& k, const target::Target& target, const Work& w)
   }
   const std::string_view a = target::multiplied_as(types[0], n.tf32), b = target::multiplied_as(types[1], n.tf32);
   const std::string_view sums = graph::name(DType::f32);
-  const bool chain = kernel::find_work(k, [](const Work&other) { return other.matmul.chained(); }),
-             in_registers = k.has_fragments(w.node);
+  const bool widens = m.asynchronous() && kernel::widened_operand(k.program, w.node, m).has_value(),
+             chain = !widens && kernel::find_work(k, [](const Work&other) { return other.matmul.chained(); }),
+             in_registers = widens || k.has_fragments(w.node);
   const std::int64_t columns = chain ? tile::ceil_div(m.n, 16) * 16 : m.columns();
   const Instruction* right = m.asynchronous() ? target::find_warpgroup_mma(target, a, b, sums, columns, in_registers)
                                               : target::find_mma(target, a, b, sums);

@@ -223,13 +223,15 @@ void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
              pipelined ? "the iteration before" : "this section");
     f.proof.chained(t, *found->second.work);
     if (pipelined) given.fragments.erase(found);
-  } else {
-    operands.stored(n.in[0], false);  // ldmatrix: elements of other threads
-  }
-  if (const auto widened = kernel::widened_operand(f.p, t.node, t.matmul))
-    operands.read(f.p.nodes[widened->round].in[0], At::elsewhere);
-  else
     operands.stored(n.in[1], false);
+  } else {
+    const auto widened = kernel::widened_operand(f.p, t.node, t.matmul);
+    for (int side = 0; side < 2; ++side)
+      if (widened && widened->side == side)
+        operands.read(f.p.nodes[widened->round].in[0], At::elsewhere);
+      else
+        operands.stored(n.in[side], false);  // elements of other threads
+  }
   if (kernel::rescaled_by(n) >= 0 && given.rescaled.erase(t.node) == 0)
     reject(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
            pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));

@@ -42,6 +42,18 @@ std::vector<Case> cases_of_views() {
         },
         "cast mul permute matmul"},
        cost},
+      {"weights in registers",
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {64 + d.m, 128}, DType::f16), w = d.in("w", {65, 128}, DType::uint4);
+          return matmul(x, transposed(cast(w, DType::f16) * d.in("s", {65, 1}, DType::f16)));
+        },
+        "custom"},
+       {[](Draw& d) {  // K is no multiple of 64
+          const TensorHandle x = d.in("x", {64 + d.m, 96}, DType::f16), w = d.in("w", {65, 96}, DType::uint4);
+          return matmul(x, transposed(cast(w, DType::f16) * d.in("s", {65, 1}, DType::f16)));
+        },
+        "cast mul permute matmul"},
+       cost},
       {"computed twice",
        {[](Draw& d) {
           const TensorHandle x = d.x(), z = d.z(), t = relu(x);

@@ -221,27 +221,7 @@ TEST(ModuloSchedule, OfTwoSetsOfAccumulatorsOverlapsTheEpilogueWithTheNextTile) 
     g.dependences = {{0, 1}, {1, 2}, {2, 1, sets}};
     const LoopSchedule s = modulo_schedule(g);
     EXPECT_EQ(s.interval, sets == 1 ? 1750 : 1000);
-    EXPECT_LE(stages_of(g, s, 1, {2}), sets);
     for (const int role : {0, 1, 2}) EXPECT_EQ(peel(g, body_of(g, s, role, role)).body.size(), 1u);
-  }
-}
-
-TEST(StagesOf, ABufferIsTheLeastNumberThatDelaysNothing) {
-  std::mt19937 random(11);
-  for (int round = 0; round < 100; ++round) {
-    LoopGraph g;
-    const auto below = [&](int n) { return static_cast<int>(random() % n); };
-    g.items = {{.role = 0, .by = bytes, .unit = 0, .cycles = 1 + below(5), .latency = below(20)},
-               {.role = 1, .by = groups, .unit = 1, .cycles = 1 + below(6)},
-               {.role = 1, .cycles = 1 + below(3)}};
-    g.dependences = {{0, 1}, {1, 2}};
-    const LoopSchedule s = modulo_schedule(g);
-    const auto stages = static_cast<int>(stages_of(g, s, 0, {2}));
-    g.dependences.push_back({2, 0, stages});
-    EXPECT_EQ(modulo_schedule(g).interval, s.interval);
-    if (stages == 1) continue;
-    g.dependences.back().distance = stages - 1;
-    EXPECT_FALSE(start_times(g, s.interval) && *start_times(g, s.interval) == s.start) << stages;
   }
 }
 

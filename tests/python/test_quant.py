@@ -36,6 +36,47 @@ def test_gptq_is_read(parts):
     assert str(report) == f"a: GPTQ, 64 x 256, groups of 128, {N * K // 2 + 2 * 2 * N * 2} bytes, error 0.00 %"
 
 
+def test_gptq_in_activation_order_is_sorted(rng, parts):
+    q, zero, scale = parts
+    g_idx = rng.permutation(np.arange(K) // GROUP)
+    state = {"a.qweight": words_along(q).T, "a.qzeros": words_along(zero.T - 1), "a.scales": scale.T, "a.g_idx": g_idx}
+    w = quant.convert(state)[0]["a"]
+    exact = (q - zero[:, g_idx]) * scale.astype(np.float32)[:, g_idx]
+    np.testing.assert_array_equal(w.widened(), exact)
+    x = rng.standard_normal((3, K)).astype(np.float16)
+    y = quant.linear(w, 3, target="sm_80", on="emulator")(x, *w.arrays())
+    assert np.abs(y - x.astype(np.float64) @ exact.T).max() <= 4e-3 * np.abs(y).max()
+    state["a.g_idx"] = np.zeros(K, np.int32)
+    with pytest.raises(zellige.Error, match="expected g_idx \\(256,\\) with 128 of each of 2 groups, found \\(256,\\) with 0 to 256"):
+        quant.convert(state)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_bitsandbytes_is_read(rng, nested):
+    import json
+
+    table = np.sort(rng.random(16, dtype=np.float32) * 2 - 1)
+    table[0], table[15] = -1, 1
+    index, blocks = rng.integers(0, 16, (N, K)), N * K // 64
+    packed = (index.reshape(-1, 2)[:, 0] << 4 | index.reshape(-1, 2)[:, 1]).astype(np.uint8)[:, None]
+    absmax, state = rng.random(blocks, dtype=np.float32) + 0.1, {"shape": [N, K], "blocksize": 64, "quant_type": "nf4"}
+    given = {"absmax": absmax}
+    if nested:
+        codes, factors = rng.integers(0, 256, blocks).astype(np.uint8), rng.random(blocks // 256 + 1, dtype=np.float32)
+        given = {"absmax": codes, "nested_absmax": factors, "nested_quant_map": np.linspace(0, 1, 256, dtype=np.float32)}
+        absmax = given["nested_quant_map"][codes] * np.repeat(factors, 256)[:blocks] + 0.25
+        state |= {"nested_blocksize": 256, "nested_offset": 0.25}
+    given |= {"quant_map": table, "quant_state.bitsandbytes__nf4": np.frombuffer(json.dumps(state).encode(), np.uint8)}
+    exact = (table[index].reshape(blocks, 64) * absmax[:, None]).reshape(N, K)
+    layers, report = quant.convert({"d.weight": packed} | {f"d.weight.{k}": v for k, v in given.items()}, {"d.weight": exact})
+    w = layers["d"]
+    assert w.dtype == "int8" and w.group == 64 and report[0].format == "bitsandbytes nf4" and report[0].error < 0.01
+    np.testing.assert_allclose(w.widened(), exact, atol=0.005 * absmax.max())
+    x = rng.standard_normal((70, K)).astype(np.float16)
+    y = quant.linear(w, 70, target="sm_90a", on="emulator")(x, *w.arrays())
+    assert np.abs(y - x.astype(np.float64) @ w.widened().T.astype(np.float64)).max() <= 4e-3 * np.abs(y).max()
+
+
 def test_awq_is_read(parts):
     q, zero, scale = parts
     order = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -67,7 +108,7 @@ def test_quantize_is_within_half_a_step(rng, zero):
 
 def test_what_is_no_weight_is_refused():
     for call, message in [
-        (lambda: quant.convert({"x.weight": 1}), "quant: expected a state dict with qweight (GPTQ, AWQ) or weight_packed (compressed-tensors), found none of these"),
+        (lambda: quant.convert({"x.weight": 1}), "quant: expected a state dict with qweight (GPTQ, AWQ), weight_packed (compressed-tensors) or quant_state (bitsandbytes), found none of these"),
         (lambda: quant.pack(np.full((2, 4), 16)), "quant: expected numbers of 4 bits, from -8 to 15, found 16 to 16"),
         (lambda: quant.pack(np.zeros((2, 3))), "quant: expected a matrix with an even number of columns, found shape (2, 3)"),
         (lambda: quant.quantize(np.zeros((4, 100))), "quant: expected a matrix whose columns are groups of 128, found shape (4, 100)"),
@@ -142,3 +183,25 @@ def test_scaled_mm_scales_the_product(rng, rows):
     y = on_zellige(lambda a, b, sa, sb: torch._scaled_mm(a, b.t(), sa, sb, out_dtype=torch.bfloat16), a, b, sa, sb)
     exact = (a.double() @ b.double().t()) * sa * sb
     assert (y.double() - exact).abs().max() <= 8e-3 * exact.abs().max()
+
+
+@pytest.mark.parametrize("blocks", [(1, 1), (1, 128), (128, 128)])
+def test_scaled_mm_scales_blocks(rng, blocks):
+    torch = pytest.importorskip("torch")
+    a, b = (torch.from_numpy(rng.standard_normal(s, dtype=np.float32)).to(torch.float8_e4m3fn) for s in ((128, 256), (128, 256)))
+    sa = torch.from_numpy(rng.random((128 // blocks[0], 2), dtype=np.float32) + 0.5)
+    sb = torch.from_numpy(rng.random((2, 128 // blocks[1]), dtype=np.float32) + 0.5)
+    y = on_zellige(lambda a, b, sa, sb: torch._scaled_mm(a, b.t(), sa, sb, out_dtype=torch.bfloat16), a, b, sa, sb)
+    each = lambda x, dim, n: x.double().repeat_interleave(n, dim)
+    exact = (a.double() * each(each(sa, 1, 128), 0, blocks[0])) @ (b.double().t() * each(each(sb, 0, 128), 1, blocks[1]))
+    assert (y.double() - exact).abs().max() <= 1e-2 * exact.abs().max()
+
+
+def test_int8pack_mm_widens_the_weight(rng):
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(rng.standard_normal((72, 128), dtype=np.float32)).bfloat16()
+    w = torch.from_numpy(rng.integers(-128, 128, (65, 128), dtype=np.int8))
+    s = torch.from_numpy(rng.random(65, dtype=np.float32) / 64 + 1e-3).bfloat16()
+    y = on_zellige(lambda x, w, s: torch.ops.aten._weight_int8pack_mm(x, w, s), x, w, s)
+    exact = x.double() @ (w.double() * s.double()[:, None]).t()
+    assert (y.double() - exact).abs().max() <= 1e-2 * exact.abs().max()

@@ -24,6 +24,9 @@ graph::KernelGraph random_unfused(std::uint64_t seed);
 /// A matmul with M of 1 to 77, any K and N, of any dtype, with the epilogues of models.
 graph::KernelGraph random_product(std::uint64_t seed);
 
+/// A product of 1 to 330 rows with a weight of 4 or 8 bits, scales and zero points.
+graph::KernelGraph random_weights(std::uint64_t seed);
+
 /// The features that a set of graphs exercises.
 struct Coverage {
   int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0,

@@ -4,8 +4,9 @@
 //   zellige_random --plain --print 17
 //
 // A graph is identified by its kind and its seed; with --chains only seeds that draw a chain are used;
-// --plain draws graphs of unfused operators, which run after fusion; --products draws matmuls with small M;
-// --soak draws all four kinds in rotation. On a GPU each graph runs in a separate process, whose context is
+// --plain draws graphs of unfused operators, which run after fusion; --products draws matmuls with small M; --weights products with
+// weights of 4 and 8 bits;
+// --soak draws the first four kinds in rotation. On a GPU each graph runs in a separate process, whose context is
 // checked afterwards. --machine-code compiles by NVRTC and reads its output (toolchain/machine_code.hpp), and needs
 // no GPU. Graphs with wrong results are printed and kept as JSON. docs/explanation/random-graphs.md describes
 // what is drawn.
@@ -38,7 +39,7 @@ namespace {
 
 using namespace zellige;
 
-enum class Kind { graphs, chains, unfused, products, soak };
+enum class Kind { graphs, chains, unfused, products, weights, soak };
 struct KindOption {
   const char *flag, *help;
 };
@@ -46,7 +47,8 @@ constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains
                                        {"--chains", "Chains alone"},
                                        {"--plain", "Unfused operators, fused"},
                                        {"--products", "Products of small M"},
-                                       {"--soak", "All four kinds, one after another"}};
+                                       {"--weights", "Products with weights of 4 and 8 bits"},
+                                       {"--soak", "The first four kinds, one after another"}};
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
     100;                     // in chains: the reciprocal of the fraction that may exceed a target's shared memory
@@ -72,10 +74,11 @@ struct Arguments {
   graph::KernelGraph graph_of(int i) const {
     const std::uint64_t s = seed_of(i);
     return kind_of(i) == Kind::products  ? random_graphs::random_product(s)
+           : kind_of(i) == Kind::weights ? random_graphs::random_weights(s)
            : kind_of(i) == Kind::unfused ? random_graphs::random_unfused(s)
                                          : random_graphs::random_graph(s);
   }
-  bool fused(int i) const { return kind_of(i) == Kind::unfused || kind_of(i) == Kind::products; }
+  bool fused(int i) const { return kind_of(i) >= Kind::unfused; }
   /// The options that reproduce the i-th graph: "--plain --seed 17".
   std::string call(int i) const {
     const std::string_view flag = kind_of(i) == Kind::graphs ? "" : kind_options[static_cast<int>(kind_of(i))].flag;
@@ -290,7 +293,7 @@ int run_all(const Arguments& a) {
   if (a.coverage_only) return shortfall.empty() ? 0 : 1;
   for (const auto& [what, n] : counted) std::printf("%llu %s read\n", static_cast<unsigned long long>(n), what.c_str());
   std::printf("%s", tally.table().c_str());
-  const bool chains_drawn = a.kind != Kind::unfused && a.kind != Kind::products;
+  const bool chains_drawn = a.kind != Kind::unfused && a.kind != Kind::products && a.kind != Kind::weights;
   const int hundreds = (a.count + graphs_per_refusal - 1) / graphs_per_refusal;
   const int allowed = chains_drawn ? hundreds * static_cast<int>(a.targets.size()) : 0;
   if (tally.of("refused") > allowed) std::printf("%d refused, where at most %d may be\n", tally.of("refused"), allowed);

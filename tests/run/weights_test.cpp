@@ -4,6 +4,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "plan/plan.hpp"
 
 namespace zellige::run {
 namespace {
@@ -79,10 +80,8 @@ struct Layer {
   bool zero;
 };
 
-class WidenedLayers : public testing::TestWithParam<Layer> {};
-
-TEST_P(WidenedLayers, AreOneKernelAndTheReferences) {
-  const Layer l = GetParam();
+/// Returns the layer's graph, and inputs of it.
+std::pair<graph::KernelGraph, std::vector<Array>> layer_of(const Layer& l) {
   graph::Builder b("layer");
   const bool groups = l.group > 0;
   const Shape per = groups ? Shape{l.n, l.k / l.group, 1} : Shape{l.n, 1};
@@ -100,17 +99,44 @@ TEST_P(WidenedLayers, AreOneKernelAndTheReferences) {
   w = w * S;
   if (groups) w = reshape(w, {l.n, l.k});
   b.output(matmul(X, permute(w, {1, 0})), "Y");
-  const graph::KernelGraph g = b.build();
-  for (const char* target : {"sm_80", "sm_90a"}) {
-    const fuse::Optimized o = fuse::optimize(g, target::find(target));
-    EXPECT_EQ(o.kernels.size(), 1u) << target;
-    const std::vector<Array> expected = reference::run_reference(g, inputs);
-    const std::vector<std::vector<double>> found = emulate_graph(o.graph, inputs, target);
-    const double step = std::ldexp(1.0, -graph::format(l.activation).mantissa);
-    for (std::size_t i = 0; i < found[0].size(); ++i)
-      ASSERT_NEAR(found[0][i], expected[0].values[i], step * std::fabs(expected[0].values[i]) + 1e-3) << target << i;
-  }
+  return {b.build(), std::move(inputs)};
 }
+
+/// Expects that the layer is one kernel for the target, which computes what the reference does. Returns its graph.
+graph::KernelGraph expect_one_kernel(const Layer& l, const char* target) {
+  const auto& [g, inputs] = layer_of(l);
+  fuse::Optimized o = fuse::optimize(g, target::find(target));
+  EXPECT_EQ(o.kernels.size(), 1u) << target;
+  const std::vector<Array> expected = reference::run_reference(g, inputs);
+  const std::vector<std::vector<double>> found = emulate_graph(o.graph, inputs, target);
+  const double step = std::ldexp(1.0, -graph::format(l.activation).mantissa);
+  int wrong = 0;
+  for (std::size_t i = 0; i < found[0].size(); ++i)
+    wrong += !(std::fabs(found[0][i] - expected[0].values[i]) <= step * std::fabs(expected[0].values[i]) + 1e-3);
+  EXPECT_EQ(wrong, 0) << target;
+  return std::move(o.graph);
+}
+
+class WidenedLayers : public testing::TestWithParam<Layer> {};
+
+TEST_P(WidenedLayers, AreOneKernelAndTheReferences) {
+  for (const char* target : {"sm_80", "sm_90a"}) expect_one_kernel(GetParam(), target);
+}
+
+class LayersInRegisters : public testing::TestWithParam<Layer> {};
+
+TEST_P(LayersInRegisters, AreMultipliedByWarpgroups) {
+  const graph::KernelGraph g = expect_one_kernel(GetParam(), "sm_90a");
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+  EXPECT_TRUE(kernel::find_work(plan.kernels[0], [](const kernel::Work& w) { return w.matmul.chained(); }));
+}
+
+// Rows and columns that tiles do not divide.
+INSTANTIATE_TEST_SUITE_P(Layers, LayersInRegisters,
+                         testing::Values(Layer{DType::uint4, DType::f16, 100, 130, 256, 128, true},
+                                         Layer{DType::int4, DType::bf16, 72, 64, 128, 32, false},
+                                         Layer{DType::int8, DType::bf16, 66, 65, 128, 0, true},
+                                         Layer{DType::e4m3, DType::f16, 257, 63, 192, 0, false}));
 
 INSTANTIATE_TEST_SUITE_P(Layers, WidenedLayers,
                          testing::Values(Layer{DType::uint4, DType::f16, 1, 128, 512, 128, true},
