@@ -66,7 +66,7 @@ def programs(files, folder):
         several = isinstance(content, list) and all(isinstance(g, dict) and "zellige_graph" in g for g in content)
         for index, graph in enumerate(content if several else [content]):
             named = isinstance(graph, dict) and "name" in graph  # one of Mirage's has the name of its file
-            name = re.sub(r"\W", "_", graph["name"] if named else f"saved_{pathlib.Path(path).stem}")
+            name = re.sub(r"\W", "_", graph["name"] if named else "saved_" + pathlib.Path(path).stem.removeprefix("saved_"))
             target = pathlib.Path(folder) / f"{name}.json"
             if target in made:
                 sys.exit(f"bench/counters.py: two graphs have the name {name}: their kernels could not be told apart")
@@ -93,7 +93,7 @@ def count(zellige, files, out, ncu, folder):
             if done.returncode:
                 print(f"bench/counters.py: {file.name}: {done.stderr.strip()[-400:]}", file=sys.stderr)
     for file, run in commands.items():
-        command = [ncu, "--csv", "--page", "raw", "--print-metric-instances", "values", "--clock-control", "none", "--metrics", metrics, *run]
+        command = [ncu, "--csv", "--page", "raw", "--print-metric-instances", "details", "--clock-control", "none", "--metrics", metrics, *run]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         (out / f"{file.stem}.csv").write_text(done.stdout)
         if done.returncode:
@@ -109,9 +109,9 @@ def launches(path):
     units, *rows = csv.DictReader(lines[head:])
     for row in rows:
         for name, unit in units.items():
-            if name and unit in UNITS:
-                row[name] = str(float(row[name].replace(",", "")) * UNITS[unit])
-    return rows
+            if unit in UNITS and name in METRICS["DRAM"] + METRICS["us"]:
+                row[name] = str(number(row[name]) * UNITS[unit])
+    return [row for row in rows if row["Kernel Name"] != "poison"]  # which fills the tensors before a program runs
 
 
 def number(field):
@@ -126,10 +126,11 @@ def opcodes(field):
     return found
 
 
-def counted(path):
-    """The columns, of the launches of a program."""
+def counted(path, every=False):
+    """The columns: of the last launch of each kernel, as a graph runs several times, or of every launch."""
+    rows = launches(path)
     total, found = collections.Counter(), collections.Counter()
-    for row in launches(path):
+    for row in rows if every else {row["Kernel Name"]: row for row in rows}.values():
         total.update({column: sum(number(row[m]) for m in metrics) for column, metrics in METRICS.items()})
         found.update(opcodes(row[OPCODES]))
     total["tensor"] = sum(found[o] for o in TENSOR) + sum(found[o] for o in TENSOR_WARPGROUP) / 4
@@ -205,7 +206,7 @@ def shown(values):
 
 def row_of(zellige, file, out, emulate):
     """(predicted, emulated, counted) by column. Throws ValueError with a reason."""
-    gpu = counted(out / f"{file.stem}.csv")
+    gpu = counted(out / f"{file.stem}.csv", every=file.suffix == ".cu")
     with tempfile.TemporaryDirectory() as folder:
         plan, counters = planned(zellige, file, folder) if file.suffix != ".cu" else ({}, {})
         found = emulated(zellige, file, folder) if emulate else ({}, {})

@@ -21,7 +21,7 @@ def page(tmp_path, *rows):
 
 def test_counts_of_launches_are_added_in_one_unit(tmp_path):
     launch = ["7,680", "8", "100", "20", "300,000", "7,584", "1.5", "500", "3000", "99 (BAR.SYNC: 1,248; HGMMA.64x8x16: 4; HGMMA.64x16x16: 8; HMMA: 5; UTMALDG.2D: 2)"]
-    found = counters.counted(page(tmp_path, ["0", "a_k0", *launch], ["1", "a_k1", *launch]))
+    found = counters.counted(page(tmp_path, ["0", "a_k0", *launch], ["1", "a_k1", *launch], ["2", "poison", *launch], ["3", "a_k1", *launch]))
     assert dict(found) == {"wavefronts": 15360, "conflicts": 16, "sectors": 240, "L2": 615168, "DRAM": 4000, "us": 6,
                            "tensor": 16, "TMA": 4, "barriers": 2496}
 
