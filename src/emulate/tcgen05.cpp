@@ -156,6 +156,7 @@ void move(Thread& t, const TmemOperands* in, const TmemWords& shape) {
                                true};
   if (!(shape.load ? b.tensor.read(x, part, false) : b.tensor.write(x, part))) return refuse();
   move_words(b.tensor, in, address, shape);
+  ++b.counters[shape.load ? Counter::tmem_load : Counter::tmem_store];
 }
 
 void wait(Thread& t, bool load) {
@@ -291,6 +292,7 @@ void mma(Thread& t, const UmmaCall& call) {
   const UmmaShape s(call.kind, call.instruction);
   if (!valid(f, call, s, site)) return;
   Cluster& cluster = b.cluster;
+  ++b.counters[Counter::tcgen05_mma];
   TensorSource& pipe = b.tensor.source(TensorOp::Kind::mma, b.first_thread + f.index);
   if (!pipe.agent) pipe.agent = cluster.new_agent();
   const shadow::Actor actor = b.actor(f, site.address);
@@ -346,6 +348,7 @@ void copy(Thread& t, std::uint64_t descriptor, std::uint32_t address, const char
     return;
   }
   if (!same_group(f, b, ctas, "tcgen05.cp", site)) return;
+  ++b.counters[Counter::tcgen05_cp];
   TensorSource& pipe = b.tensor.source(TensorOp::Kind::mma, b.first_thread + f.index);
   if (!pipe.agent) pipe.agent = b.cluster.new_agent();
   const shadow::Actor actor = b.actor(f, site.address);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"
+#include "kernel/tensor_columns.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
@@ -59,8 +60,7 @@ class OnWarpgroups {
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : own;
     }
-    std::int64_t columns = 0;
-    for (const auto& [product, choice] : choices) columns += target::columns_in_tensor_memory(*choice.row, choice.m);
+    const std::int64_t columns = kernel::tensor_columns(choices).count;
     if (columns > target::tensor_memory_columns)
       return fmt::format("{} products take {} columns of tensor memory, which has {}", products_.size(), columns,
                          target::tensor_memory_columns);

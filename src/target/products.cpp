@@ -104,10 +104,6 @@ bool in_tensor_memory(const Instruction& row) {
   return !std::less<>()(&row, all.data()) && std::less<>()(&row, all.data() + all.size());
 }
 
-std::int64_t columns_in_tensor_memory(const Instruction& row, std::int64_t rows) {
-  return in_tensor_memory(row) ? (rows + row.m - 1) / row.m * row.n : 0;
-}
-
 int instructions_in(const Instruction& row) {
   static const int k = zellige::find_instruction(Unpacked<float_e4m3_t>::Half::name)->k;
   for (const Instruction& known : unpacked_products())

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <zellige/atom/make_tma_descriptor.hpp>
 
+#include "kernel/tensor_columns.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/copies.hpp"
 #include "selection/layouts.hpp"
@@ -152,15 +153,19 @@ void check_tensor_map(const Kernel& k, const TilePrograms& program, const Work& 
 /// Throws Rejected unless the mbarriers of the channels are disjoint, aligned and within the block's memory.
 void check_mbarriers(const Kernel& k) {
   constexpr std::int64_t bytes = 8;  // of an mbarrier, and its alignment
+  const std::int64_t available = kernel::shared_bytes_of_channels(k);
   for (std::size_t i = 0; i < k.channels.size(); ++i) {
     const Channel& c = k.channels[i];
     const std::int64_t size = kernel::barrier_bytes(c), end = c.offset + size;
     if (size == 0 || c.offset < 0) continue;  // not yet placed
     if (c.offset % bytes != 0)
       reject(k, "the mbarriers of channel {} lie at byte {}, not a multiple of {}", c.name, c.offset, bytes);
-    if (end > k.shared_bytes)
-      reject(k, "the mbarriers of channel {} lie in bytes [{}, {}); the block has {} of shared memory", c.name,
-             c.offset, end, k.shared_bytes);
+    if (end > available)
+      reject(k, "the mbarriers of channel {} lie in bytes [{}, {}); the block has {} of shared memory{}", c.name,
+             c.offset, end, k.shared_bytes,
+             available < k.shared_bytes
+                 ? fmt::format(", the last {} for products in tensor memory", k.shared_bytes - available)
+                 : "");
     for (std::size_t j = 0; j < i; ++j)
       if (const Channel& o = k.channels[j]; c.offset < o.offset + kernel::barrier_bytes(o) && o.offset < end)
         reject(
