@@ -61,8 +61,8 @@ bool Cluster::run(std::uint64_t linear) {
   begun = agents_++;
   waits_for_previous = launch_->config->programmatic;
   early.clear();
-  fences_tensors = false;
-  unfenced.clear();
+  fences_tensors = leaves_fences = false;
+  unfenced_moves.clear(), unfenced_commits.clear();
   refused = 0;
   error = nullptr;
   expired = false;
@@ -108,8 +108,10 @@ bool Cluster::run(std::uint64_t linear) {
   if (error) std::rethrow_exception(error);
   if (waits_for_previous)
     for (RawFinding& f : early) findings.add(std::move(f));
+  if (fences_tensors || !leaves_fences)
+    for (RawFinding& f : unfenced_moves) findings.add(std::move(f));
   if (fences_tensors)
-    for (RawFinding& f : unfenced) findings.add(std::move(f));
+    for (RawFinding& f : unfenced_commits) findings.add(std::move(f));
   for (auto& b : blocks_) b->end();
   return !live;
 }

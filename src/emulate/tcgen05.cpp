@@ -190,6 +190,8 @@ void fence(Thread& t, bool after) {
   mark(TensorOp::Kind::mma, b.first_thread + f.index, 1);
 }
 
+void leave_fences(Thread& t) { fiber(t).home->cluster.leaves_fences = true; }
+
 // Returns whether the address of D, or of A, has a lane at which the instruction can have it; reports it if not.
 bool valid_lane(Fiber& f, const UmmaShape& s, std::uint32_t address, const char* which, Site site) {
   const unsigned lane = address >> 16;
@@ -419,7 +421,8 @@ void differs(Thread& t, const char* what, const char* operand) {
 }  // namespace
 
 void add_tcgen05(AsyncEngine& all) {
-  static const Tcgen05Engine table{alloc, dealloc, relinquish, move, wait, fence, mma, commit, copy, differs};
+  static const Tcgen05Engine table{alloc,        dealloc, relinquish, move, wait,   fence,
+                                   leave_fences, mma,     commit,     copy, differs};
   all.tcgen05 = &table;
 }
 
