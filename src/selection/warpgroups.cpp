@@ -183,6 +183,8 @@ class OnWarpgroups {
     if (std::string why = kernel::no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
     const int last = static_cast<int>(load.shape.size()) - 1;
     const bool along_k = load.inner == (side == 0 ? last : last - 1);
+    if (!along_k && target::only_along_k(row))
+      return fmt::format("{} multiplies only lines of K, and {}'s are others", row.name, tensor.name);
     const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype),
                        span = target::widest_span(side == 0 ? row.a : row.b);
     if (along_k && line != span)

@@ -38,6 +38,8 @@ std::span<const Instruction> unpacked_products();
 std::span<const Instruction> tensor_memory_products();
 /// Returns whether `row` is one of these.
 bool in_tensor_memory(const Instruction& row);
+/// Returns whether an asynchronous product takes only operands that are contiguous along K, as those of 8-bit floats do.
+bool only_along_k(const Instruction& row);
 /// The columns of tensor memory that a multiprocessor has.
 inline constexpr std::int64_t tensor_memory_columns = 512;
 

@@ -121,8 +121,9 @@ void check_in_place(const Kernel& k, const TilePrograms& program, const target::
 std::optional<TmaTensor> described(const kernel::TensorMap& map, const std::string& name) {
   TmaTensor t;
   t.name = name.c_str();
-  if (map.dtype != DType::f16 && map.dtype != DType::bf16 && map.dtype != DType::f32) return {};
-  t.element = map.dtype == DType::f32 ? TmaElement::f32 : TmaElement::f16;
+  const bool of_8_bits = map.dtype == DType::e4m3 || map.dtype == DType::e5m2;
+  if (!of_8_bits && map.dtype != DType::f16 && map.dtype != DType::bf16 && map.dtype != DType::f32) return {};
+  t.element = of_8_bits ? TmaElement::u8 : map.dtype == DType::f32 ? TmaElement::f32 : TmaElement::f16;
   t.rank = static_cast<int>(map.extent.size());
   for (std::size_t d = 0; d < map.extent.size(); ++d)
     t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];

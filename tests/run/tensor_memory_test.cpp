@@ -37,6 +37,25 @@ TEST(TensorMemory, MultipliesInEveryWayOfBlocks) {
     }
 }
 
+// 128 elements of K lie in a line. Across K they are no operand of the instruction.
+TEST(TensorMemory, MultipliesFloatsOf8BitsAlongK) {
+  for (const DType dtype : {DType::e4m3, DType::e5m2})
+    for (const bool along_k : {true, false}) {
+      graph::Builder b("float8");
+      const auto A = b.input("A", {128, 384}, dtype),
+                 B = b.input("B", {384, 256}, dtype, along_k ? graph::Strides{1, 384} : graph::Strides{256, 1});
+      b.output(b.custom({.grid = {2}, .block = {256}, .loop = 3},
+                        [&](graph::BlockBuilder& t) {
+                          t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}))), {.x = 1});
+                        })[0],
+               "C");
+      const graph::KernelGraph g = b.build();
+      const std::string source = source_of(g);
+      EXPECT_EQ(has(source, "TensorProducts<2, 128, 2> products("), along_k) << source;
+      if (along_k) expect_as_reference(g, {integers({128, 384}, 1), integers({384, 256}, 2)}, 0, 0, "sm_100a");
+    }
+}
+
 /// A tile of x times one of g, times a tile of x times one of u; all of them are summed over the loop.
 graph::KernelGraph two_products(std::int64_t columns) {
   graph::Builder b("two_products");

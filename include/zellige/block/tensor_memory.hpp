@@ -76,7 +76,9 @@ class TensorProducts {
   ZELLIGE_CALL void issue(Fragment<Batch, M, N, 1, WM, 1, 1, Of>&, const A& a, const B& b, bool accumulate = true) {
     using F = Fragment<Batch, M, N, 1, WM, 1, 1, Of>;
     constexpr int once = 16 * WM, times = M / once, columns = columns_of<F>();
-    using Mma = SM100_MMA_F16BF16_SS<T, T, float, 64 * Together, columns, A::major, B::major>;
+    using Mma = UMMA::detail::UmmaOp<sizeof(T) == 1 ? UMMA::Kind::f8f6f4 : UMMA::Kind::f16, 1, false, T, T, float,
+                                     64 * Together, columns, A::major, B::major, UMMA::ScaleIn::One, UMMA::ScaleIn::One,
+                                     UMMA::Saturate::False>;
     static_assert(M % once == 0 && WM == 4 * Groups && (times == 1 || Batch == 1),
                   "TensorProducts: each four warps take 64 rows at a time, adjacent matrices once");
     static_assert(Column + sets * times * columns <= allocated, "TensorProducts: the columns are not allocated");
