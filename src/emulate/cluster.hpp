@@ -110,6 +110,7 @@ class Cluster {
   Fiber* next();    // takes a fiber that can run; null: none
   bool land_one();  // completes the oldest copy or commit; false if there is none
   void land_commit(const Landing&);
+  void add_unordered();
   // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
   // 1000 times while no other thread made progress.
   bool wake_pollers();
