@@ -8,10 +8,10 @@
 #include "kernel/evaluation.hpp"
 #include "kernel/operand_loads.hpp"
 #include "kernel/sliced.hpp"
-#include "kernel/tensor_columns.hpp"
 #include "kernel/tensor_map.hpp"
 #include "kernel/widened.hpp"
 #include "predict/banks.hpp"
+#include "predict/count_columns.hpp"
 #include "predict/count_shared.hpp"
 #include "target/products.hpp"
 #include "verify/verify_limits.hpp"
@@ -209,7 +209,7 @@ class Prediction {
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
-    if (!columns_.none()) columns();
+    if (!columns_.none()) add(counts_, counts_of_columns(columns_), blocks_);
     for (const kernel::Agent& agent : plan_.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, agent.steps, 0, 1);
@@ -257,22 +257,18 @@ class Prediction {
             unsynced_.clear(), ragged_.clear();
           },
           [&](const kernel::Mma&) {
-            const kernel::MatmulChoice& m = step.work.matmul;
-            const std::int64_t rows = std::int64_t{m.row->m} * (columns_.none() ? 1 : columns_.together);
-            counts_[columns_.none() ? Counter::wgmma : Counter::tcgen05_mma] +=
-                blocks_ * tile::ceil_div(m.k, m.row->k) * (m.m / rows);
-            std::uint64_t& multiply = multiplying_[step.work.node];
-            multiply = std::max(multiply, blocks_);
+            add(counts_, counts_of_step(columns_, step.work.matmul), blocks_);
+            multiplying_[step.work.node] = std::max(multiplying_[step.work.node], blocks_);
           },
           [&](const kernel::WaitGroup& wait) {
             if (columns_.none() || verify::groups_of(plan_, agent, step) != verify::Groups::wgmma) return;
             counts_[Counter::mbarrier_wait] += blocks_ * 32 * agent.warps;
-            if (kernel::loads_columns(wait, loops_ > 0)) load_columns();
+            if (!kernel::loads_columns(wait, loops_ > 0)) return;
+            for (const auto& [product, first] : columns_.first)
+              add(counts_, counts_of_load(columns_, plan_.product_of(product)->matmul),
+                  std::min(blocks_, multiplying_[product]));
           },
-          [&](const kernel::Start&) {
-            multiplying_[step.work.node] = 0;
-            shared(kernel::StepSpan(&step, 1), true);
-          },
+          [&](const kernel::Start&) { shared(kernel::StepSpan(&step, 1), true); },
           [&](const kernel::OneOf<kernel::Copy, kernel::Compute> auto& of) {
             if (step.work.node < 0 || iteration + of.guard_lag >= trip_count) return;
             work(step);
@@ -303,30 +299,6 @@ class Prediction {
         --loops_;
         blocks_ = all;
       }
-    }
-  }
-
-  /// Counts what the blocks do once for products in tensor memory: they initialise mbarriers, and all threads of the products read
-  /// the address of the columns; these meet before the columns are freed.
-  void columns() {
-    const auto each = [&](Counter first, std::uint64_t times) { counts_[first] += blocks_ * times; };
-    const auto barriers = static_cast<std::uint64_t>(columns_.barriers()), warps = std::uint64_t(4) * columns_.groups;
-    each(Counter::shared_store_8, barriers);
-    each(Counter::shared_store_wavefronts, barriers), each(Counter::shared_store_wavefronts_ideal, barriers);
-    each(Counter::shared_load_4, 32 * warps);
-    each(Counter::shared_load_wavefronts, warps), each(Counter::shared_load_wavefronts_ideal, warps);
-    each(Counter::barrier, 1);
-  }
-
-  /// Counts the loads of accumulators from tensor memory, 8 columns at a time, and the barriers of their warpgroups.
-  void load_columns() {
-    for (const auto& [product, first] : columns_.first) {
-      const kernel::MatmulChoice& m = plan_.product_of(product)->matmul;
-      const std::uint64_t blocks = std::min(blocks_, multiplying_[product]);
-      constexpr int warps = 4, at_a_time = 8;  // of a warpgroup; columns
-      counts_[Counter::tmem_load] +=
-          blocks * static_cast<std::uint64_t>(columns_.of(m) / at_a_time * warps * columns_.together);
-      counts_[Counter::barrier] += blocks * static_cast<std::uint64_t>(columns_.groups / columns_.together);
     }
   }
 
