@@ -95,7 +95,7 @@ class Cluster {
 
   std::uint32_t refused = 0;  // the AsyncOp of the last try_cancel to which the answer was no; 0: none
 
-  // Missing fences of tcgen05: behind a tcgen05.ld or st, and behind a wait for a commit. Code without any fence, as CUTLASS's, leaves
+  // Missing fences of tcgen05: after a tcgen05.ld or st, and after a wait for a commit. Code without any fence, as CUTLASS's, leaves
   // them to the compiler. The latter are findings if a thread of the cluster executes such a fence; the former as well if none has said
   // that it leaves them.
   bool fences_tensors = false, leaves_fences = false;

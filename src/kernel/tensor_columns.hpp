@@ -14,7 +14,7 @@ struct TensorColumns {
   std::map<int, std::int64_t> first;  // by product
   std::int64_t count = 0;             // of columns
   int groups = 0;                     // warpgroups that multiply
-  int together = 1;                   // of which an instruction multiplies the rows of so many
+  int together = 1;                   // an instruction multiplies the rows of this number of them
 
   bool none() const { return first.empty(); }
   /// Returns how many mbarriers the products commit to.
@@ -25,7 +25,7 @@ struct TensorColumns {
 };
 
 /// Returns the columns of those of the products (by node) that are in tensor memory. Two warpgroups multiply together if there is an
-/// even number, and if all products have an instruction of 128 rows and as many columns.
+/// even number, and if all products have an instruction of 128 rows and N columns.
 TensorColumns tensor_columns(const std::map<int, MatmulChoice>&);
 /// The same for a kernel's products. Requires that the kernel has its agents.
 TensorColumns tensor_columns(const Kernel&);

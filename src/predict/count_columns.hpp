@@ -8,8 +8,8 @@
 
 namespace zellige::predict {
 
-/// Returns what a block counts once: it initialises mbarriers, and all threads of the products read the address of the columns; these
-/// meet before the columns are freed.
+/// Returns what a block counts once: it initialises mbarriers, and all threads of the products read the address of the columns; they
+/// synchronise before the columns are freed.
 Counts counts_of_columns(const kernel::TensorColumns&);
 
 /// Returns what a block counts for the load of a product's accumulators, 8 columns at a time, and a barrier of the warpgroups that

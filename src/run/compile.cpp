@@ -43,7 +43,7 @@ PassState constants(PassState s, const std::optional<toolchain::Cache>&) {
 
 PassState fuse_operators(PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::vector<int> inputs = s.graph.inputs;
-  // If there are custom operators alone, nothing is to be fused, and `schedule` chooses other tiles for those that do not fit.
+  // If there are custom operators alone, nothing is to be fused, and `schedule` looks for other tiles for those that do not fit.
   const bool custom_alone =
       s.options.plan.tiles == plan::TilingPolicy::given && retile::tiling_of(s.graph).size() == s.graph.ops.size();
   const auto fuse = [&] { s.fused = fused(s.graph, *s.target, s.options, cache); };
@@ -103,7 +103,7 @@ PassState select(PassState s, const std::optional<toolchain::Cache>&) {
   return s;
 }
 
-/// Schedules the kernels. If a custom operator's given tiles need more of the target than it has, others are chosen that are proved to
+/// Schedules the kernels. If a custom operator's given tiles need more of the target than it has, others take their place that are proved to
 /// compute the same; throws the error of the given ones if none of them fits either.
 PassState schedule(PassState s, const std::optional<toolchain::Cache>& cache) {
   try {

@@ -61,7 +61,7 @@ std::size_t place(const std::string& text, const PlannedFault& f) {
   return at;
 }
 
-/// Returns the program's source with its header in it, and each fault behind a condition.
+/// Returns the program's source with its header in it, and each fault under a condition.
 std::string with_faults(std::string source) {
   constexpr std::string_view path = "zellige/block/tensor_memory.hpp", once = "#pragma once";
   const std::string include = fmt::format("#include <{}>\n", path);

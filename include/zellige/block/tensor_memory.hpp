@@ -103,7 +103,7 @@ class TensorProducts {
   /// Waits until all groups except the newest `Pending` are complete: their tiles may be overwritten.
   template <int Pending>
   ZELLIGE_CALL void wait() {
-    static_assert(Pending < slots, "TensorProducts: so many groups have no mbarriers");
+    static_assert(Pending < slots, "TensorProducts: Pending exceeds the mbarriers");
     const unsigned last = count_ - 1 - Pending;
     mbarrier_wait(committed_ + (set() * slots + last % slots), last / slots & 1);
   }
