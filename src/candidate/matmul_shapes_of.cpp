@@ -17,6 +17,7 @@
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
 #include "target/pipe.hpp"
+#include "target/products.hpp"
 #include "tiling/matmul_shapes.hpp"
 
 namespace zellige::candidate {
@@ -90,7 +91,8 @@ tiling::MatmulSize size_of(const graph::KernelGraph& g, const GroupSteps& s, con
 const Instruction* of_warpgroups(const MatmulTile& t, const tiling::MatmulSize& size, const target::Target& target) {
   const std::string_view type = target::multiplied_as(size.dtype, size.tf32);
   const Instruction* row = target::find_warpgroup_mma(target, type, type, "f32", static_cast<int>(t.n));
-  return row && size.lines && t.m % row->m == 0 ? row : nullptr;
+  const bool takes_lines = row && ((size.a_along_k && size.b_along_k) || !target::only_along_k(*row));
+  return takes_lines && size.lines && t.m % row->m == 0 ? row : nullptr;
 }
 
 /// Times in cycles by which tiles are compared before any is sketched: of a kernel, and of two between which K is split.

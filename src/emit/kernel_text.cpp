@@ -23,7 +23,7 @@ KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& p
 
 void KernelText::emit(const std::string& part) {
   part_ = !part.empty();
-  find_columns();
+  columns_ = kernel::tensor_columns(plan_);
   const std::vector<tile::SymbolicNumber> grid = block_.grid_of(program_.sizes);
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", grid[0].text(), grid[1].text(), grid[2].text(),
             plan_.shared_bytes,
@@ -38,7 +38,7 @@ void KernelText::emit(const std::string& part) {
   else
     out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads,
               plan_.together > 0 ? fmt::format(", {}", plan_.together)
-              : all_columns_ > 0 ? ", 1"  // else ptxas spills accumulators that it loads from tensor memory
+              : !columns_.none() ? ", 1"  // else ptxas spills accumulators that it loads from tensor memory
                                  : "",
               block_.name, parameter_list());
   declarations();
@@ -63,6 +63,8 @@ std::string KernelText::parameter_list() const {
 /// Returns the expression of the thread's number in the block.
 std::string KernelText::thread_index() const {
   std::string text = "threadIdx.x";
+  if (columns_.together > 1 && !columns_.none())
+    return fmt::format("TensorProducts<{}, {}, {}>::thread()", columns_.groups, columns_.count, columns_.together);
   if (plan_.warp_specialized()) return text;
   if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
   if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);

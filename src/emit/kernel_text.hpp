@@ -10,6 +10,7 @@
 #include "emit/source_lines.hpp"
 #include "kernel/evaluation.hpp"
 #include "kernel/sliced.hpp"
+#include "kernel/tensor_columns.hpp"
 #include "kernel/widened.hpp"
 
 namespace zellige::emit {
@@ -128,7 +129,6 @@ class KernelText {
   void box(const kernel::Step&, const kernel::Copy&);
   void tiles(const kernel::Loop&);
   void issue(const Work&, bool peeled);
-  void find_columns();
   std::string ring(int channel) const;      // the name of a channel's ring in the source
   std::string ring_tile(int buffer) const;  // a buffer's tile at the stage that the agent has acquired
   /// A channel, and the position of a buffer's tile among those that the channel fills.
@@ -256,21 +256,19 @@ class KernelText {
   const tile::TileProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;       // by buffer: its name in the source
-  std::vector<int> uses_;                // by node: how often it is an operand
-  std::vector<NodeValue> values_;        // by item of the nest that is being emitted
-  std::vector<std::string> divisors_;    // by item: name of its inverse, if the nest divides by it
-  std::map<int, std::int64_t> columns_;  // by product in tensor memory: its first column
-  std::int64_t all_columns_ = 0;         // of all of these
-  int groups_ = 0;                       // warpgroups that issue them
-  bool loaded_ = false;                  // the code has loaded their accumulators
-  int loops_ = 0;                        // open loops over iterations
-  int agent_ = 0;                        // the agent whose steps are being emitted
-  int counter_ = 0;                      // number for the next variable
-  bool part_ = false;                    // a device function of a launch is being emitted
-  Index iteration_ = 0;                  // counter of the open loop
-  std::int64_t from_ = 0;                // first value of the counter
-  bool has_trips_ = false;               // all of the kernel knows how many iterations there are
+  std::vector<std::string> tiles_;     // by buffer: its name in the source
+  std::vector<int> uses_;              // by node: how often it is an operand
+  std::vector<NodeValue> values_;      // by item of the nest that is being emitted
+  std::vector<std::string> divisors_;  // by item: name of its inverse, if the nest divides by it
+  kernel::TensorColumns columns_;      // of products in tensor memory
+  bool loaded_ = false;                // the code has loaded their accumulators
+  int loops_ = 0;                      // open loops over iterations
+  int agent_ = 0;                      // the agent whose steps are being emitted
+  int counter_ = 0;                    // number for the next variable
+  bool part_ = false;                  // a device function of a launch is being emitted
+  Index iteration_ = 0;                // counter of the open loop
+  std::int64_t from_ = 0;              // first value of the counter
+  bool has_trips_ = false;             // all of the kernel knows how many iterations there are
   bool skips_ = false;           // the open loop is a prologue, whose copies may be of iterations that there are not
   bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
   bool finds_maximum_ = false;   // in the first of two passes of a reduction

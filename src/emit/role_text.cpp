@@ -6,7 +6,6 @@
 #include "kernel/widened.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/pipe.hpp"
-#include "target/products.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
@@ -90,17 +89,6 @@ void KernelText::rings() {
   }
 }
 
-/// Finds the columns of the kernel's products in tensor memory.
-void KernelText::find_columns() {
-  if (!plan_.warp_specialized()) return;
-  for (const Work& w : kernel::works(plan_)) {
-    if (w.kind != WorkKind::mma || !w.matmul.row || !target::in_tensor_memory(*w.matmul.row)) continue;
-    if (!columns_.emplace(w.node, all_columns_).second) continue;
-    all_columns_ += target::columns_in_tensor_memory(*w.matmul.row, w.matmul.m);
-    groups_ = w.matmul.warps.m / kernel::warps_of(*w.matmul.row);
-  }
-}
-
 /// Emits the kernel's setup, the code of every warp role, and the teardown.
 void KernelText::roles() {
   rings();
@@ -108,7 +96,9 @@ void KernelText::roles() {
   const auto all = std::ranges::find_if(s.setup, [](const kernel::Step& step) {
     return !kernel::as<kernel::MbarrierInit>(step) && !kernel::as<kernel::FenceInit>(step);
   });
-  if (all_columns_ > 0) out_.line("TensorProducts<{}, {}> products;", groups_, all_columns_);
+  if (!columns_.none())
+    out_.line("TensorProducts<{}, {}, {}> products({});", columns_.groups, columns_.count, columns_.together,
+              kernel::shared_bytes_of_channels(s));
   out_.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(plan_, program_))
     if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
@@ -130,8 +120,10 @@ void KernelText::roles() {
       if (kernel::consumes(s.channels[c], agent_))
         out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
     }
+    const bool multiplies = !columns_.none() && kernel::issuers(s, agent) != 1;
+    if (multiplies) out_.line("products.find();");
     run(agent.steps);
-    if (!columns_.empty() && kernel::issuers(s, agent) != 1) {
+    if (multiplies) {
       if (!loaded_) fault("{}: no step after the loop waits for its products in tensor memory", s.name());
       out_.line("products.free();");
     }
@@ -193,7 +185,7 @@ void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
   };
   const auto exchanges = [&](int c) { return kernel::is_exchange(s.channels[c]); };
   const auto of_products = [&] {
-    return !columns_.empty() && &groups() == &target::handover(Instruction::Completion::commit_group);
+    return !columns_.none() && &groups() == &target::handover(Instruction::Completion::commit_group);
   };
   const kernel::overloaded print{
       [&](const kernel::Commit&) {
@@ -201,9 +193,9 @@ void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
       },
       [&](const kernel::WaitGroup& wait) {
         out_.line("{}<{}>();", of_products() ? "products.wait" : function(*groups().wait), wait.pending);
-        if (!of_products() || wait.pending > 0 || loops_ > 0) return;
+        if (!of_products() || !kernel::loads_columns(wait, loops_ > 0)) return;
         loaded_ = true;
-        for (const auto& [node, column] : columns_) out_.line("products.load<{}>(acc{});", column, node);
+        for (const auto& [node, column] : columns_.first) out_.line("products.load<{}>(acc{});", column, node);
       },
       [&](const kernel::Barrier& barrier) {
         if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
@@ -300,24 +292,27 @@ void KernelText::issue(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
   const kernel::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
+  const auto column = columns_.first.find(work.node);
+  const bool in_columns = column != columns_.first.end();
+  const int together = in_columns ? columns_.together : 1, rows = row.m * together;  // of an instruction
   const auto operand = [&](int side) {
     const int buffer = plan_.tensor_of(n.in[side]);
     const SmemTensor& b = plan_.tensors[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.along_k(side);
     std::string tile = ring_tile(buffer);
-    // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
-    if (side == 0 && m.m > row.m)
-      tile += fmt::format(" + warp / {} * {}", kernel::warps_of(row), (along_k ? row.m : m.k) * b.span());
+    // The first row of this warpgroup, or of the warpgroups that multiply together: rows of K are contiguous, or one span contains
+    // all of K.
+    if (side == 0 && m.m > rows)
+      tile += fmt::format(" + warp / {} * {}", kernel::warps_of(row) * together,
+                          (along_k ? rows : together * m.k) * b.span());
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
-                   : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
+                   : fmt::format("mn_major<{}, {}>({})", side == 0 ? rows : across, m.k, tile);
   };
-  const auto column = columns_.find(work.node);
-  const bool in_columns = column != columns_.end();
   out_.line("// {} {} {} x {}: {}x{}x{} {} m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k,
-            in_columns ? "in tensor memory" : "on wgmma", row.m, row.n, row.k, peeled ? ", the first" : "");
+            in_columns ? "in tensor memory" : "on wgmma", rows, row.n, row.k, peeled ? ", the first" : "");
   if (const auto widened = kernel::widened_operand(block_, work.node, m))
     return out_.line("issue_widened<{}, {}>(acc{}, rows{}, {}, lane, [&] {{ load{}(at_most(++next{}, {})); }}{});",
                      widened->scale >= 0, widened->zero >= 0, work.node, work.node, operand(1), work.node, work.node,

@@ -54,7 +54,7 @@ void KernelText::start(const Work& t) {
       start_widened(t, *widened);
     if (overwritten(plan_, t.node)) return;
     out_.line("acc{}.clear();", t.node);
-    if (const auto column = columns_.find(t.node); column != columns_.end())
+    if (const auto column = columns_.first.find(t.node); column != columns_.first.end())
       out_.line("products.clear<{}>();", column->second);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);

@@ -53,6 +53,17 @@ dim3 Cluster::first_block(std::uint64_t linear) const {
           unsigned(linear / across / down * c.z)};
 }
 
+// Adds the findings that hold only if the cluster has done something else as well.
+void Cluster::add_unordered() {
+  const auto add = [&](bool holds, std::vector<RawFinding>& list) {
+    if (holds)
+      for (RawFinding& f : list) findings.add(std::move(f));
+  };
+  add(waits_for_previous, early);
+  add(fences_tensors || !leaves_fences, unfenced_moves);
+  add(fences_tensors, unfenced_commits);
+}
+
 bool Cluster::run(std::uint64_t linear) {
   const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster, first = first_block(linear);
   const std::uint64_t x = first.x, y = first.y, z = first.z;
@@ -61,8 +72,8 @@ bool Cluster::run(std::uint64_t linear) {
   begun = agents_++;
   waits_for_previous = launch_->config->programmatic;
   early.clear();
-  fences_tensors = false;
-  unfenced.clear();
+  fences_tensors = leaves_fences = false;
+  unfenced_moves.clear(), unfenced_commits.clear();
   refused = 0;
   error = nullptr;
   expired = false;
@@ -106,10 +117,7 @@ bool Cluster::run(std::uint64_t linear) {
     }
   }
   if (error) std::rethrow_exception(error);
-  if (waits_for_previous)
-    for (RawFinding& f : early) findings.add(std::move(f));
-  if (fences_tensors)
-    for (RawFinding& f : unfenced) findings.add(std::move(f));
+  add_unordered();
   for (auto& b : blocks_) b->end();
   return !live;
 }

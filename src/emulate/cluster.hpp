@@ -95,10 +95,11 @@ class Cluster {
 
   std::uint32_t refused = 0;  // the AsyncOp of the last try_cancel to which the answer was no; 0: none
 
-  // Missing fences of tcgen05. They are findings if a thread of the cluster executes such a fence: code without any, as CUTLASS's,
-  // leaves them to the compiler.
-  bool fences_tensors = false;
-  std::vector<RawFinding> unfenced;
+  // Missing fences of tcgen05: after a tcgen05.ld or st, and after a wait for a commit. Code without any fence, as CUTLASS's, leaves
+  // them to the compiler. The latter are findings if a thread of the cluster executes such a fence; the former as well if none has said
+  // that it leaves them.
+  bool fences_tensors = false, leaves_fences = false;
+  std::vector<RawFinding> unfenced_moves, unfenced_commits;
 
   // State of the cluster's barrier.
   unsigned arrived = 0, live = 0;  // threads that have arrived; threads that have not returned
@@ -109,6 +110,7 @@ class Cluster {
   Fiber* next();    // takes a fiber that can run; null: none
   bool land_one();  // completes the oldest copy or commit; false if there is none
   void land_commit(const Landing&);
+  void add_unordered();
   // Resumes the threads that poll an mbarrier. Returns false if there are none, or if they have been resumed
   // 1000 times while no other thread made progress.
   bool wake_pollers();

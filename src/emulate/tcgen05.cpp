@@ -156,6 +156,7 @@ void move(Thread& t, const TmemOperands* in, const TmemWords& shape) {
                                true};
   if (!(shape.load ? b.tensor.read(x, part, false) : b.tensor.write(x, part))) return refuse();
   move_words(b.tensor, in, address, shape);
+  ++b.counters[shape.load ? Counter::tmem_load : Counter::tmem_store];
 }
 
 void wait(Thread& t, bool load) {
@@ -188,6 +189,8 @@ void fence(Thread& t, bool after) {
   mark(TensorOp::Kind::store, f.its_warp->index, 0);
   mark(TensorOp::Kind::mma, b.first_thread + f.index, 1);
 }
+
+void leave_fences(Thread& t) { fiber(t).home->cluster.leaves_fences = true; }
 
 // Returns whether the address of D, or of A, has a lane at which the instruction can have it; reports it if not.
 bool valid_lane(Fiber& f, const UmmaShape& s, std::uint32_t address, const char* which, Site site) {
@@ -291,6 +294,7 @@ void mma(Thread& t, const UmmaCall& call) {
   const UmmaShape s(call.kind, call.instruction);
   if (!valid(f, call, s, site)) return;
   Cluster& cluster = b.cluster;
+  ++b.counters[Counter::tcgen05_mma];
   TensorSource& pipe = b.tensor.source(TensorOp::Kind::mma, b.first_thread + f.index);
   if (!pipe.agent) pipe.agent = cluster.new_agent();
   const shadow::Actor actor = b.actor(f, site.address);
@@ -346,6 +350,7 @@ void copy(Thread& t, std::uint64_t descriptor, std::uint32_t address, const char
     return;
   }
   if (!same_group(f, b, ctas, "tcgen05.cp", site)) return;
+  ++b.counters[Counter::tcgen05_cp];
   TensorSource& pipe = b.tensor.source(TensorOp::Kind::mma, b.first_thread + f.index);
   if (!pipe.agent) pipe.agent = b.cluster.new_agent();
   const shadow::Actor actor = b.actor(f, site.address);
@@ -416,7 +421,8 @@ void differs(Thread& t, const char* what, const char* operand) {
 }  // namespace
 
 void add_tcgen05(AsyncEngine& all) {
-  static const Tcgen05Engine table{alloc, dealloc, relinquish, move, wait, fence, mma, commit, copy, differs};
+  static const Tcgen05Engine table{alloc,        dealloc, relinquish, move, wait,   fence,
+                                   leave_fences, mma,     commit,     copy, differs};
   all.tcgen05 = &table;
 }
 

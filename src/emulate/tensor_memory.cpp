@@ -203,7 +203,7 @@ void TensorMemory::conflict(const Access& x, const Part& p, const TensorOp& y, b
   if (kind == Kind::race)
     b.findings.add(std::move(raw));
   else
-    b.cluster.unfenced.push_back(std::move(raw));
+    (TensorOp::in_order(y.kind) ? b.cluster.unfenced_commits : b.cluster.unfenced_moves).push_back(std::move(raw));
 }
 
 void TensorMemory::record_read(Cell& cell, std::uint32_t op, const shadow::Actor& a) {

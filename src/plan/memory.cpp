@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernel/tensor_columns.hpp"
 #include "plan/packing.hpp"
 
 namespace zellige::plan {
@@ -57,6 +58,8 @@ bool place_buffers(kernel::Kernel& plan, const target::Target& target) {
       c.offset = (plan.shared_bytes + 15) / 16 * 16;
       plan.shared_bytes = c.offset + bytes;
     }
+  if (const std::int64_t bytes = kernel::tensor_columns(plan).shared_bytes(); bytes > 0)
+    plan.shared_bytes = (plan.shared_bytes + 15) / 16 * 16 + bytes;
   return plan.shared_bytes <= target.shared_per_block;
 }
 

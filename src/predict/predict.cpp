@@ -11,8 +11,10 @@
 #include "kernel/tensor_map.hpp"
 #include "kernel/widened.hpp"
 #include "predict/banks.hpp"
+#include "predict/count_columns.hpp"
 #include "predict/count_shared.hpp"
 #include "target/products.hpp"
+#include "verify/verify_limits.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::predict {
@@ -190,7 +192,7 @@ std::uint64_t source_bytes(const kernel::Kernel& kernel, int node, std::int64_t 
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
-  explicit Prediction(const kernel::Kernel& kernel) : plan_(kernel) {}
+  explicit Prediction(const kernel::Kernel& kernel) : plan_(kernel), columns_(kernel::tensor_columns(kernel)) {}
 
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
@@ -207,6 +209,7 @@ class Prediction {
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
+    if (!columns_.none()) add(counts_, counts_of_columns(columns_), blocks_);
     for (const kernel::Agent& agent : plan_.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, agent.steps, 0, 1);
@@ -253,11 +256,19 @@ class Prediction {
             met_[barrier.id] += blocks_;
             unsynced_.clear(), ragged_.clear();
           },
-          [&](const kernel::Start&) { shared(kernel::StepSpan(&step, 1), true); },
           [&](const kernel::Mma&) {
-            const kernel::MatmulChoice& m = step.work.matmul;
-            counts_[Counter::wgmma] += blocks_ * tile::ceil_div(m.k, m.row->k) * (m.m / m.row->m);
+            add(counts_, counts_of_step(columns_, step.work.matmul), blocks_);
+            multiplying_[step.work.node] = std::max(multiplying_[step.work.node], blocks_);
           },
+          [&](const kernel::WaitGroup& wait) {
+            if (columns_.none() || verify::groups_of(plan_, agent, step) != verify::Groups::wgmma) return;
+            counts_[Counter::mbarrier_wait] += blocks_ * 32 * agent.warps;
+            if (!kernel::loads_columns(wait, loops_ > 0)) return;
+            for (const auto& [product, first] : columns_.first)
+              add(counts_, counts_of_load(columns_, plan_.product_of(product)->matmul),
+                  std::min(blocks_, multiplying_[product]));
+          },
+          [&](const kernel::Start&) { shared(kernel::StepSpan(&step, 1), true); },
           [&](const kernel::OneOf<kernel::Copy, kernel::Compute> auto& of) {
             if (step.work.node < 0 || iteration + of.guard_lag >= trip_count) return;
             work(step);
@@ -267,8 +278,8 @@ class Prediction {
             for (const kernel::StepSpan& nest : kernel::nests(plan_, together)) shared(nest, false);
             counted_until = at + together.size();
           },
-          [](const kernel::OneOf<kernel::Commit, kernel::WaitGroup, kernel::MbarrierInit, kernel::FenceInit,
-                                 kernel::FenceProxy, kernel::WarpBarrier, kernel::ClusterBarrier> auto&) {});
+          [](const kernel::OneOf<kernel::Commit, kernel::MbarrierInit, kernel::FenceInit, kernel::FenceProxy,
+                                 kernel::WarpBarrier, kernel::ClusterBarrier> auto&) {});
     }
   }
 
@@ -283,7 +294,9 @@ class Prediction {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
         const std::uint64_t all = blocks_;
         if (of.bounded) blocks_ = blocks_in(plan_, i);
+        ++loops_;
         steps(agent, of.body, i, of.trip_count);
+        --loops_;
         blocks_ = all;
       }
     }
@@ -361,6 +374,9 @@ class Prediction {
 
   const kernel::Kernel& plan_;
   std::map<kernel::Work, std::optional<Counts>> of_work_;  // counts of one execution by one block
+  const kernel::TensorColumns columns_;
+  std::map<int, std::uint64_t> multiplying_;  // by product in tensor memory: the blocks that have issued one
+  int loops_ = 0;                             // open loops over iterations
   Counts counts_;
   std::map<int, std::uint64_t> met_;               // barriers of the current agent, by barrier id
   std::set<kernel::Work> unsynced_;                // works that copied since the current agent's last barrier

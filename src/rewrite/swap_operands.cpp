@@ -22,6 +22,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 #include "target/instructions.hpp"
+#include "target/products.hpp"
 
 namespace zellige::rewrite {
 namespace {
@@ -102,8 +103,9 @@ class OperandSwap {
     if (where_faster_ && (m < min_rows || (m % warpgroup_rows == 0 && m <= max_columns) || n > max_columns ||
                           (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0)))
       return false;
-    if (m % columns_unit != 0 || !target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), m) ||
-        graph::size(out) != m * n || n % warpgroup_rows != 0 || (columns_ > 0 && n != columns_))
+    const Instruction* const row = target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), m);
+    if (m % columns_unit != 0 || !row || target::only_along_k(*row) || graph::size(out) != m * n ||
+        n % warpgroup_rows != 0 || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read only what TMA has loaded
       if (shape(t).size() < 2 || loaded_.count(t) == 0) return false;

@@ -43,7 +43,14 @@ PassState constants(PassState s, const std::optional<toolchain::Cache>&) {
 
 PassState fuse_operators(PassState s, const std::optional<toolchain::Cache>& cache) {
   const std::vector<int> inputs = s.graph.inputs;
-  s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
+  // If there are custom operators alone, nothing is to be fused, and `schedule` looks for other tiles for those that do not fit.
+  const bool custom_alone =
+      s.options.plan.tiles == plan::TilingPolicy::given && retile::tiling_of(s.graph).size() == s.graph.ops.size();
+  const auto fuse = [&] { s.fused = fused(s.graph, *s.target, s.options, cache); };
+  if (!custom_alone)
+    fuse();
+  else if (refused(fuse))
+    s.options.fuse = false, fuse();
   s.graph = s.fused.graph, s.extents = graph::name_extents(s.graph, s.extents);
   s.options.plan.sizes = moved(std::move(s.options.plan.sizes), inputs, s.graph.inputs);
   kernel::add(rejected(s), s.fused.rejected);
@@ -96,7 +103,17 @@ PassState select(PassState s, const std::optional<toolchain::Cache>&) {
   return s;
 }
 
-PassState schedule(PassState s, const std::optional<toolchain::Cache>&) {
+/// Schedules the kernels. If a custom operator's given tiles need more of the target than it has, others take their place that are proved to
+/// compute the same; throws the error of the given ones if none of them fits either.
+PassState schedule(PassState s, const std::optional<toolchain::Cache>& cache) {
+  try {
+    s.plan = plan::scheduled(std::move(s.selected), *s.target, s.options.plan.blocks);
+    return s;
+  } catch (const DoesNotFit& given) {
+    if (s.options.plan.tiles != plan::TilingPolicy::given || retile::tiling_of(s.graph).empty()) throw;
+    s.options.plan.tiles = plan::TilingPolicy::automatic, s.selected = {};
+    if (refused([&] { s = select(lower(tile(s, cache), cache), cache); })) throw DoesNotFit(given);
+  }
   s.plan = plan::scheduled(std::move(s.selected), *s.target, s.options.plan.blocks);
   return s;
 }

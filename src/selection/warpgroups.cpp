@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"
+#include "kernel/tensor_columns.hpp"
 #include "kernel/tensor_map.hpp"
 #include "kernel/widened.hpp"
 #include "selection/copies.hpp"
@@ -61,8 +62,7 @@ class OnWarpgroups {
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : own;
     }
-    std::int64_t columns = 0;
-    for (const auto& [product, choice] : choices) columns += target::columns_in_tensor_memory(*choice.row, choice.m);
+    const std::int64_t columns = kernel::tensor_columns(choices).count;
     if (columns > target::tensor_memory_columns)
       return fmt::format("{} products take {} columns of tensor memory, which has {}", products_.size(), columns,
                          target::tensor_memory_columns);
@@ -210,6 +210,8 @@ class OnWarpgroups {
     if (std::string why = kernel::no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
     const int last = static_cast<int>(load.shape.size()) - 1;
     const bool along_k = load.inner == (side == 0 ? last : last - 1);
+    if (!along_k && target::only_along_k(row))
+      return fmt::format("{} multiplies only lines of K, and {}'s are others", row.name, tensor.name);
     const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype),
                        span = target::widest_span(side == 0 ? row.a : row.b);
     if (along_k && (widens_ ? line % span != 0 : line != span))

@@ -81,9 +81,11 @@ TargetRows rows_of(const Target& t) {
     if (issuer(row) == Issuer::warp) {
       const Instruction*& best = rows.of_warps[types];
       if (!best || is_larger(row, *best)) best = &row;
-    } else if (row.completion != Instruction::Completion::at_once && row.b.majors == either_way) {
+    } else if (row.completion != Instruction::Completion::at_once &&
+               (row.b.majors == either_way || in_tensor_memory(row))) {
       const bool in_registers = row.a.space == Instruction::Space::rmem;
-      const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
+      const bool in_memory =
+          row.a.space == Instruction::Space::smem && (row.a.majors == either_way || in_tensor_memory(row));
       if (in_registers || in_memory) rows.asynchronous.insert({{row.n, in_registers, types}, &row});
     }
   };

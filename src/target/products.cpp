@@ -12,6 +12,8 @@
 namespace zellige::target {
 namespace {
 
+constexpr int both_ways = 3;  // an operand may be contiguous along K, or along M or N
+
 /// Returns the descriptor of OuterProduct<TM, TN, LM, LN> (block/multiply_outer.hpp): in a warp's tile each
 /// thread has TM x TN accumulators, and the 32 lanes are arranged as LM x LN.
 template <int TM, int TN, int LM, int LN>
@@ -78,19 +80,21 @@ std::span<const Instruction> tensor_memory_products() {
     static std::deque<std::string> names;
     std::vector<Instruction> of_all;
     of_all.reserve(128);
-    constexpr int either_way = 3;  // contiguous along K, or along M or N
     for (const Instruction& wgmma : zellige::instructions()) {
-      const bool of_16_bits = (wgmma.a.number == Number::f16 || wgmma.a.number == Number::bf16) && wgmma.a.bits == 16;
-      if (wgmma.completion != Instruction::Completion::commit_group || !of_16_bits || wgmma.c.number != Number::f32 ||
-          wgmma.a.majors != either_way || wgmma.b.majors != either_way)
+      if (wgmma.completion != Instruction::Completion::commit_group || wgmma.c.number != Number::f32 ||
+          wgmma.a.number != wgmma.b.number || wgmma.a.space != Instruction::Space::smem)
         continue;
+      const bool of_16_bits = wgmma.a.number == Number::f16 || wgmma.a.number == Number::bf16,
+                 of_8_bits = wgmma.a.number == Number::e4m3 || wgmma.a.number == Number::e5m2;
+      if (of_16_bits ? wgmma.a.majors != both_ways || wgmma.b.majors != both_ways : !of_8_bits) continue;
       const std::string_view name = wgmma.name;
       std::string& call = names.emplace_back();
       call.reserve(name.size() + 16);
       call.append("TensorProducts<").append(name).append(">");
       for (const int compute_capability : {100, 103}) {
         Instruction& row = of_all.emplace_back(wgmma);
-        row.name = names.back().c_str(), row.ptx = "tcgen05.mma.cta_group::1.kind::f16";
+        row.name = names.back().c_str();
+        row.ptx = of_8_bits ? "tcgen05.mma.cta_group::1.kind::f8f6f4" : "tcgen05.mma.cta_group::1.kind::f16";
         row.compute_capability = compute_capability;
       }
     }
@@ -99,13 +103,11 @@ std::span<const Instruction> tensor_memory_products() {
   return rows;
 }
 
+bool only_along_k(const Instruction& row) { return row.b.majors != both_ways; }
+
 bool in_tensor_memory(const Instruction& row) {
   const std::span<const Instruction> all = tensor_memory_products();
   return !std::less<>()(&row, all.data()) && std::less<>()(&row, all.data() + all.size());
-}
-
-std::int64_t columns_in_tensor_memory(const Instruction& row, std::int64_t rows) {
-  return in_tensor_memory(row) ? (rows + row.m - 1) / row.m * row.n : 0;
 }
 
 int instructions_in(const Instruction& row) {

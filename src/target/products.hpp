@@ -1,7 +1,7 @@
 // Descriptors of matmuls that are no single instruction of the hardware, but functions of Zellige's headers.
 //
-// Products in tensor memory (block/tensor_memory.hpp) are tcgen05.mma of 64 rows, and the load of the accumulators into
-// registers after the loop. A descriptor has the shape, operands and layouts of the wgmma with the same tiles.
+// Products in tensor memory (block/tensor_memory.hpp) are tcgen05.mma, and the load of the accumulators into registers after
+// the loop. A descriptor has the shape, operands and layouts of the wgmma with the same tiles: what one warpgroup does of them.
 //
 // Outer products multiply float32 by FMA instructions (SIMT, without tensor cores). A descriptor says how many rows and
 // columns a warp computes, how the rows and columns are divided among the warp's threads, and for how many cycles one step
@@ -38,10 +38,10 @@ std::span<const Instruction> unpacked_products();
 std::span<const Instruction> tensor_memory_products();
 /// Returns whether `row` is one of these.
 bool in_tensor_memory(const Instruction& row);
-/// The columns of tensor memory that a multiprocessor has, and those of them that a product of `rows` rows takes: 0 if `row`
-/// is none of these.
+/// Returns whether an asynchronous product takes only operands that are contiguous along K, as those of 8-bit floats do.
+bool only_along_k(const Instruction& row);
+/// The columns of tensor memory that a multiprocessor has.
 inline constexpr std::int64_t tensor_memory_columns = 512;
-std::int64_t columns_in_tensor_memory(const Instruction& row, std::int64_t rows);
 
 /// Returns how many matrix instructions a warp executes for one step of `row`: 2 for a row of unpacked_products(), else 1.
 int instructions_in(const Instruction& row);

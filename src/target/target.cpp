@@ -18,8 +18,7 @@ const std::vector<Target>& all() {
     t.costs.search.each = 0.1;
     return t;
   };
-  // Of Blackwell: numbers of data sheets; docs/reference/hardware.md names the sources, and what is assumed. A block of sm_100a has
-  // a KiB less than the hardware's 227, which products in tensor memory keep for themselves (block/tensor_memory.hpp).
+  // Of Blackwell: numbers of data sheets; docs/reference/hardware.md names the sources, and what is assumed.
   const auto slower = [](Target t, double matrix_cycles) {
     t.costs.matrix_cycles = matrix_cycles;
     return t;
@@ -36,12 +35,10 @@ const std::vector<Target>& all() {
               850, 4500, 72 * K * K),
       measured(
           Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535, 8, 6}),
-      costing(
-          Target{"sm_100a", 100, 226 * K, 228 * K, 2 * K, 1024, 2048, 32, 255, 65536, 148, 2147483647, 65535, 65535, 8},
-          1.86, 7700, 7500, 126 * K * K),
-      costing(
-          Target{"sm_103a", 103, 226 * K, 228 * K, 2 * K, 1024, 2048, 32, 255, 65536, 148, 2147483647, 65535, 65535, 8},
-          1.86, 8000, 7500, 126 * K * K),
+      costing(Target{"sm_100a", 100, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 148, 2147483647, 65535, 65535, 8},
+              1.86, 7700, 7500, 126 * K * K),
+      costing(Target{"sm_103a", 103, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 148, 2147483647, 65535, 65535, 8},
+              1.86, 8000, 7500, 126 * K * K),
       slower(costing(Target{"sm_120a", 120, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 170, 2147483647, 65535,
                             65535, 11},
                      2.41, 1792, 5900, 96 * K * K),

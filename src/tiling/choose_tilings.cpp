@@ -80,7 +80,8 @@ graph::KernelGraph with_fixed(graph::KernelGraph graph, const plan::PlanOptions&
 
 /// Returns plans of the graph by estimated time, which the verifier has not seen: one with the graph's own tilings, and
 /// about `maximum` with those others that are proved to compute the same and whose estimated times are least. Plans that
-/// are rejected before that are omitted. Throws Rejected if all are.
+/// are rejected before that are omitted, and so is the graph's own if it does not fit the target. Throws Rejected or DoesNotFit if none
+/// is left.
 RankedTilings sorted(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options,
                      int maximum) {
   RankedTilings found;
@@ -94,7 +95,12 @@ RankedTilings sorted(const graph::KernelGraph& graph, const target::Target& targ
       last = plan;
     }
   };
-  add(graph);
+  std::optional<DoesNotFit> too_large;
+  try {
+    add(graph);
+  } catch (const DoesNotFit& e) {
+    too_large = e;
+  }
   const std::size_t ops = retile::tiling_of(graph).size();
   const auto few = static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops)), 1));
   for (std::size_t which = 0; which < ops; ++which) {
@@ -104,6 +110,7 @@ RankedTilings sorted(const graph::KernelGraph& graph, const target::Target& targ
       if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
         refused([&] { add(*g); });  // if the tiling does not fit the target
   }
+  if (all.empty() && too_large) throw DoesNotFit(*too_large);
   if (all.empty()) throw Rejected(*last);
   std::ranges::stable_sort(all, {}, by_cost);
   return found;
@@ -147,8 +154,8 @@ Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& targ
     }
     if (compared)
       taken->notes.push_back(
-          gone ? fmt::format("tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
-                             all.size(), taken->cost.us, print(own))
+          gone ? fmt::format("tiles selected from {}: {:.1f} us; there is no plan of the graph's own ({})", all.size(),
+                             taken->cost.us, print(own))
           : taken != given ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}",
                                          all.size(), taken->cost.us, print(own), given->cost.us)
                            : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more",

@@ -6,6 +6,7 @@
 
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
+#include "target/products.hpp"
 #include "tile/program.hpp"
 
 namespace zellige::tiling {
@@ -79,12 +80,16 @@ class Legal {
   /// warpgroup has 64 rows, or two times 64. With A and B swapped, the rows are columns of the weights, which the last
   /// tile may reach beyond, and N is the number of rows of A, in equal parts.
   void of_warpgroups() {
-    constexpr std::int64_t rows = 64, k = 64, step = 16, maximum = 256, accumulators = 128;
+    constexpr std::int64_t rows = 64, step = 16, maximum = 256, accumulators = 128;
+    const std::int64_t k =
+        graph::bits(size_.dtype) == 8 ? 128 : 64;  // elements of a line of K, of two if they have 32 bits
     if (!size_.lines || size_.k < 2 * k) return;
     const auto add_with = [&](std::int64_t m, std::int64_t n, bool swap_ab) {
       const int threads = m == rows ? 128 : 256;
-      if (m * n / threads <= accumulators &&
-          target::find_warpgroup_mma(target_, type_, type_, graph::name(graph::DType::f32), static_cast<int>(n)))
+      const Instruction* const row =
+          target::find_warpgroup_mma(target_, type_, type_, graph::name(graph::DType::f32), static_cast<int>(n));
+      const bool lines_of_k = size_.a_along_k && size_.b_along_k;
+      if (m * n / threads <= accumulators && row && (!target::only_along_k(*row) || (lines_of_k && !swap_ab)))
         add({m, n, k, threads, swap_ab}, step);
     };
     for (const std::int64_t m : {rows, 2 * rows})

@@ -5,6 +5,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
+#include "kernel/tensor_columns.hpp"
 #include "target/pipe.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
@@ -192,9 +193,9 @@ void check_buffer(const Kernel& kernel, const SmemTensor& b) {
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
-  if (need > b.bytes() || b.offset < 0 || b.offset + need > kernel.shared_bytes)
-    reject(kernel, "{} needs {} bytes from {}; {} of {} were given", b.name, need, b.offset, b.bytes(),
-           kernel.shared_bytes);
+  const std::int64_t available = kernel::shared_bytes_of_channels(kernel);
+  if (need > b.bytes() || b.offset < 0 || b.offset + need > available)
+    reject(kernel, "{} needs {} bytes from {}; {} of {} were given", b.name, need, b.offset, b.bytes(), available);
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <zellige/atom/make_tma_descriptor.hpp>
 
+#include "kernel/tensor_columns.hpp"
 #include "kernel/tensor_map.hpp"
 #include "kernel/widened.hpp"
 #include "selection/copies.hpp"
@@ -122,8 +123,9 @@ void check_in_place(const Kernel& k, const TilePrograms& program, const target::
 std::optional<TmaTensor> described(const kernel::TensorMap& map, const std::string& name) {
   TmaTensor t;
   t.name = name.c_str();
-  if (map.dtype != DType::f16 && map.dtype != DType::bf16 && map.dtype != DType::f32) return {};
-  t.element = map.dtype == DType::f32 ? TmaElement::f32 : TmaElement::f16;
+  const bool of_8_bits = map.dtype == DType::e4m3 || map.dtype == DType::e5m2;
+  if (!of_8_bits && map.dtype != DType::f16 && map.dtype != DType::bf16 && map.dtype != DType::f32) return {};
+  t.element = of_8_bits ? TmaElement::u8 : map.dtype == DType::f32 ? TmaElement::f32 : TmaElement::f16;
   t.rank = static_cast<int>(map.extent.size());
   for (std::size_t d = 0; d < map.extent.size(); ++d)
     t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];
@@ -154,15 +156,19 @@ void check_tensor_map(const Kernel& k, const TilePrograms& program, const Work& 
 /// Throws Rejected unless the mbarriers of the channels are disjoint, aligned and within the block's memory.
 void check_mbarriers(const Kernel& k) {
   constexpr std::int64_t bytes = 8;  // of an mbarrier, and its alignment
+  const std::int64_t available = kernel::shared_bytes_of_channels(k);
   for (std::size_t i = 0; i < k.channels.size(); ++i) {
     const Channel& c = k.channels[i];
     const std::int64_t size = kernel::barrier_bytes(c), end = c.offset + size;
     if (size == 0 || c.offset < 0) continue;  // not yet placed
     if (c.offset % bytes != 0)
       reject(k, "the mbarriers of channel {} lie at byte {}, not a multiple of {}", c.name, c.offset, bytes);
-    if (end > k.shared_bytes)
-      reject(k, "the mbarriers of channel {} lie in bytes [{}, {}); the block has {} of shared memory", c.name,
-             c.offset, end, k.shared_bytes);
+    if (end > available)
+      reject(k, "the mbarriers of channel {} lie in bytes [{}, {}); the block has {} of shared memory{}", c.name,
+             c.offset, end, k.shared_bytes,
+             available < k.shared_bytes
+                 ? fmt::format(", the last {} for products in tensor memory", k.shared_bytes - available)
+                 : "");
     for (std::size_t j = 0; j < i; ++j)
       if (const Channel& o = k.channels[j]; c.offset < o.offset + kernel::barrier_bytes(o) && o.offset < end)
         reject(

@@ -80,6 +80,7 @@ enum class BlackwellBug {
   epilogue_without_the_fence_before,
   epilogue_fences_before_its_load_wait,
   epilogue_fences_after_its_arrival,
+  no_fences,
   no_load_wait,
   load_wait_after_the_arrival,
   store_wait_in_its_place,
@@ -181,7 +182,7 @@ struct BlackwellGemm {
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       if (bug == Bug::mma_fences_before_its_wait) tcgen05_after_thread_sync();
       if (bug != Bug::mma_does_not_wait_for_the_epilogue) mbarrier_wait(drained + set, drained_phase);
-      if (bug != Bug::mma_without_the_fence_after && bug != Bug::mma_fences_before_its_wait)
+      if (bug != Bug::mma_without_the_fence_after && bug != Bug::mma_fences_before_its_wait && bug != Bug::no_fences)
         tcgen05_after_thread_sync();
       const uint32_t lane = bug == Bug::sums_at_lane_16 ? 16u << 16 : 0;
       const uint32_t to = address + S::tile_n * (bug == Bug::sums_one_set_too_far ? set + 1 : set) + lane;
@@ -219,8 +220,8 @@ struct BlackwellGemm {
       tmem_store_wait();
     else if (bug != Bug::no_load_wait && bug != Bug::load_wait_after_the_arrival)
       tmem_load_wait();
-    if (bug != Bug::epilogue_without_the_fence_before && bug != Bug::epilogue_fences_before_its_load_wait &&
-        bug != Bug::epilogue_fences_after_its_arrival)
+    if (bug != Bug::epilogue_without_the_fence_before && bug != Bug::no_fences &&
+        bug != Bug::epilogue_fences_before_its_load_wait && bug != Bug::epilogue_fences_after_its_arrival)
       tcgen05_before_thread_sync();
     __syncwarp();
     if (threadIdx.x % 32 == 0 && (bug != Bug::one_warp_does_not_arrive || warp != 3))
@@ -234,7 +235,8 @@ struct BlackwellGemm {
       if (bug == Bug::epilogue_fences_before_its_wait) tcgen05_after_thread_sync();
       if (bug != Bug::epilogue_does_not_wait)
         mbarrier_wait(sums + (bug == Bug::epilogue_waits_at_the_other_set ? set ^ 1 : set), phase);  // <epilogue waits>
-      if (bug != Bug::epilogue_without_the_fence_after && bug != Bug::epilogue_fences_before_its_wait)
+      if (bug != Bug::epilogue_without_the_fence_after && bug != Bug::epilogue_fences_before_its_wait &&
+          bug != Bug::no_fences)
         tcgen05_after_thread_sync();
       if (bug == Bug::arrives_before_it_reads) drain(set);
       uint32_t r[2][32];

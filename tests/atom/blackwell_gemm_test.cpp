@@ -141,6 +141,7 @@ const Expected expected[] = {
     {Bug::epilogue_without_the_fence_before, Kind::fence, "is followed by no tcgen05_before_thread_sync"},
     {Bug::epilogue_fences_before_its_load_wait, Kind::fence, "is followed by no tcgen05_before_thread_sync"},
     {Bug::epilogue_fences_after_its_arrival, Kind::fence, "is followed by no tcgen05_before_thread_sync"},
+    {Bug::no_fences, Kind::fence, "is followed by no tcgen05_before_thread_sync"},
     {Bug::no_load_wait, Kind::race, "may still read them, no tmem_load_wait follows it"},
     {Bug::load_wait_after_the_arrival, Kind::race, "no barrier lies between its tmem_load_wait and the access"},
     {Bug::store_wait_in_its_place, Kind::race, "may still read them, no tmem_load_wait follows it"},

@@ -7,6 +7,7 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
+#include "kernel/tensor_columns.hpp"
 #include "target/instructions.hpp"
 #include "target/products.hpp"
 #include "tiled_product.hpp"
@@ -30,16 +31,36 @@ TEST(TensorMemory, MultipliesInEveryWayOfBlocks) {
       const TiledProduct c{256, 256, 192, along, !along, along ? DType::f16 : DType::bf16};
       const graph::KernelGraph g = tiled(c);
       const std::string source = source_of(g, {{way}});
-      EXPECT_TRUE(has(source, "TensorProducts<2, 256> products;")) << source;
+      EXPECT_TRUE(has(source, "TensorProducts<2, 128, 2> products(")) << source;
       EXPECT_FALSE(has(source, "wgmma"));
       expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_100a", {{way}});
+    }
+}
+
+// 128 elements of K lie in a line. Across K they are no operand of the instruction.
+TEST(TensorMemory, MultipliesFloatsOf8BitsAlongK) {
+  for (const DType dtype : {DType::e4m3, DType::e5m2})
+    for (const bool along_k : {true, false}) {
+      graph::Builder b("float8");
+      const auto A = b.input("A", {128, 384}, dtype),
+                 B = b.input("B", {384, 256}, dtype, along_k ? graph::Strides{1, 384} : graph::Strides{256, 1});
+      b.output(b.custom({.grid = {2}, .block = {256}, .loop = 3},
+                        [&](graph::BlockBuilder& t) {
+                          t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}))), {.x = 1});
+                        })[0],
+               "C");
+      const graph::KernelGraph g = b.build();
+      const std::string source = source_of(g);
+      EXPECT_EQ(has(source, "TensorProducts<2, 128, 2> products("), along_k) << source;
+      if (along_k) expect_as_reference(g, {integers({128, 384}, 1), integers({384, 256}, 2)}, 0, 0, "sm_100a");
     }
 }
 
 /// A tile of x times one of g, times a tile of x times one of u; all of them are summed over the loop.
 graph::KernelGraph two_products(std::int64_t columns) {
   graph::Builder b("two_products");
-  const auto X = b.input("X", {256, 128}), G = b.input("G", {128, 2 * columns}), U = b.input("U", {128, 2 * columns});
+  const auto X = b.input("X", {256, 128}), G = b.input("G", {128, 2 * columns}, DType::f16, {1, 128}),
+             U = b.input("U", {128, 2 * columns}, DType::f16, {1, 128});
   b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 2},
                     [&](graph::BlockBuilder& t) {
                       const auto x = t.load(X, {.y = 0, .loop = 1});
@@ -54,9 +75,9 @@ graph::KernelGraph two_products(std::int64_t columns) {
 TEST(TensorMemory, SeveralProductsHaveColumnsOfTheirOwn) {
   const graph::KernelGraph g = two_products(128);
   const std::string source = source_of(g);
-  EXPECT_TRUE(has(source, "TensorProducts<2, 512> products;")) << source;
-  for (const char* part : {"products.issue<half_t, 4, 0>(acc", "products.issue<half_t, 4, 256>(acc",
-                           "products.load<0>(acc", "products.load<256>(acc", "products.free();"})
+  EXPECT_TRUE(has(source, "TensorProducts<2, 256, 2> products(")) << source;
+  for (const char* part : {"products.issue<half_t, 4, 0>(acc", "products.issue<half_t, 4, 128>(acc",
+                           "products.load<0>(acc", "products.load<128>(acc", "products.free();"})
     EXPECT_TRUE(has(source, part)) << part << "\n" << source;
   std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
@@ -64,9 +85,9 @@ TEST(TensorMemory, SeveralProductsHaveColumnsOfTheirOwn) {
 }
 
 TEST(TensorMemory, ProductsThatExceedItsColumnsAreMultipliedByWarps) {
-  const graph::KernelGraph g = two_products(256);
+  const graph::KernelGraph g = two_products(248);
   const std::string notes = ir::print(test::make_plan(g, target::find("sm_100a")));
-  EXPECT_TRUE(has(notes, "products on warpgroups: 2 products take 1024 columns of tensor memory, which has 512\"\n"))
+  EXPECT_TRUE(has(notes, "products on warpgroups: 2 products take 992 columns of tensor memory, which has 512\"\n"))
       << notes;
   EXPECT_FALSE(has(source_of(g), "TensorProducts<"));
 }
@@ -83,8 +104,13 @@ TEST(TensorMemory, HasRowsOfEachArchitecture) {
   EXPECT_EQ(std::string_view(b200->name), b300->name);
   EXPECT_EQ(std::string_view(b200->name), "TensorProducts<" + std::string(h200->name) + ">");
   EXPECT_FALSE(target::in_tensor_memory(*h200));
-  EXPECT_EQ(target::columns_in_tensor_memory(*b200, 128), 128);
-  EXPECT_EQ(target::columns_in_tensor_memory(*h200, 128), 0);
+  kernel::MatmulChoice choice;
+  choice.m = 256, choice.row = b200, choice.warps.m = 4;
+  EXPECT_EQ(kernel::tensor_columns({{3, choice}}).count, 256) << "64 columns for each 64 rows";
+  choice.warps.m = 8;
+  EXPECT_EQ(kernel::tensor_columns({{3, choice}}).count, 128) << "128 rows at a time";
+  choice.row = h200;
+  EXPECT_TRUE(kernel::tensor_columns({{3, choice}}).none());
   EXPECT_EQ(target::find_warpgroup_mma(target::find("sm_100a"), "bf16", "bf16", "f32", 64, true), nullptr)
       << "A in registers";
 }

@@ -106,11 +106,11 @@ TEST(Instructions, OfATarget) {
   const auto unpacked = [](const Instruction& i) { return std::string_view(i.name).starts_with("Unpacked<"); };
   EXPECT_EQ(count("sm_90a", any),
             static_cast<int>(instructions().size() + std::size(sm80_sync_instructions)) + count("sm_90a", unpacked));
-  // Of wgmma and setmaxnreg later architectures have none. sm_100a and sm_103a have products of 16 bits in tensor memory.
+  // Of wgmma and setmaxnreg later architectures have none. sm_100a and sm_103a have products in tensor memory, of four types.
   for (const char* blackwell : {"sm_100a", "sm_103a", "sm_120a", "sm_121a"}) {
     const bool in_columns = std::string_view(blackwell) < "sm_12";
-    EXPECT_EQ(count(blackwell, of_warpgroups), in_columns ? 2 * 32 : 0) << blackwell;
-    EXPECT_EQ(count(blackwell, target::in_tensor_memory), in_columns ? 2 * 32 : 0) << blackwell;
+    EXPECT_EQ(count(blackwell, of_warpgroups), in_columns ? 4 * 32 : 0) << blackwell;
+    EXPECT_EQ(count(blackwell, target::in_tensor_memory), in_columns ? 4 * 32 : 0) << blackwell;
     EXPECT_EQ(count(blackwell, by_tma), 54) << blackwell;
     EXPECT_EQ(find_instruction(find(blackwell), "SM90_SETMAXNREG_INC"), nullptr) << blackwell;
   }

@@ -252,9 +252,19 @@ CUTLASS_DEVICE void umma_arrive_multicast(uint64_t const* barrier, uint16_t ctas
 CUTLASS_DEVICE void umma_arrive_multicast_2x1SM(uint64_t const* barrier, uint16_t ctas) {
   if (zellige::elect_one()) zellige::tcgen05_commit_multicast_pair(barrier, ctas);
 }
-/// Waits for this thread's tcgen05.ld or tcgen05.st.
-CUTLASS_DEVICE void fence_view_async_tmem_load() { zellige::tmem_load_wait(); }
-CUTLASS_DEVICE void fence_view_async_tmem_store() { zellige::tmem_store_wait(); }
+/// Waits for this thread's tcgen05.ld or tcgen05.st. What follows, for other threads too, is left to the compiler to keep after it.
+CUTLASS_DEVICE void fence_view_async_tmem_load() {
+  zellige::tmem_load_wait();
+#if defined(ZELLIGE_EMULATE)
+  zellige::emulate::tcgen05_leave_fences();
+#endif
+}
+CUTLASS_DEVICE void fence_view_async_tmem_store() {
+  zellige::tmem_store_wait();
+#if defined(ZELLIGE_EMULATE)
+  zellige::emulate::tcgen05_leave_fences();
+#endif
+}
 
 }  // namespace cutlass::arch
 #endif

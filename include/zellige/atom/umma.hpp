@@ -114,6 +114,19 @@ struct UmmaOp {
   using BRegisters = uint64_t[1];
   using CRegisters = uint32_t[1];
 
+#if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+  /// Issues the instruction, called by one thread: d += a b, or d = a b if `accumulate` is 0.
+  ZELLIGE_CALL static void issue(conditional_t<in_tmem, uint32_t, uint64_t> a, uint64_t b, uint32_t c,
+                                 uint32_t accumulate, uint32_t word = instruction) {
+#if defined(__CUDACC__)
+    using Text = zellige::detail::LettersOf<Mnemonic<op_kind, op_ctas, in_tmem>>;
+    UMMA::detail::issue<Text>(a, b, c, accumulate, word);
+#else
+    emulate::tcgen05_mma({c, a, b, word, zellige::reference::UmmaKind(kind), ctas, in_tmem, accumulate != 0});
+#endif
+  }
+#endif
+
   /// Issues the instruction by one thread of the warp, all of whose threads call it: d += a b, or d = a b if
   /// `accumulate` is 0. The upper half of `instruction_and_zero` is the instruction's descriptor. In host code it does
   /// nothing.
@@ -121,13 +134,8 @@ struct UmmaOp {
                                       [[maybe_unused]] uint64_t const& b, [[maybe_unused]] uint32_t const& c,
                                       [[maybe_unused]] uint32_t const& accumulate,
                                       [[maybe_unused]] uint64_t const& instruction_and_zero) {
-#if defined(__CUDA_ARCH__)
-    using Text = zellige::detail::LettersOf<Mnemonic<op_kind, op_ctas, in_tmem>>;
-    if (elect_one()) issue<Text>(a, b, c, accumulate, uint32_t(instruction_and_zero >> 32));
-#elif defined(ZELLIGE_EMULATE)
-    if (elect_one())
-      emulate::tcgen05_mma({c, a, b, uint32_t(instruction_and_zero >> 32), zellige::reference::UmmaKind(kind), ctas,
-                            in_tmem, accumulate != 0});
+#if defined(__CUDA_ARCH__) || defined(ZELLIGE_EMULATE)
+    if (elect_one()) issue(a, b, c, accumulate, uint32_t(instruction_and_zero >> 32));
 #endif
   }
 };

@@ -1,8 +1,9 @@
-// Products of warpgroups whose accumulators are in tensor memory (tcgen05.mma of sm_100a and sm_103a). One thread of a
-// warpgroup issues a product of 64 rows, and all of its threads load the accumulators when the loop has ended.
+// Products of warpgroups whose accumulators are in tensor memory (tcgen05.mma of sm_100a and sm_103a). One thread issues a
+// product of 64 rows for a warpgroup, or of 128 for two, and all of their threads load the accumulators when the loop has ended.
 //
-//   TensorProducts<1, 64> products;                              // one warpgroup, 64 columns; before the block's first barrier
+//   TensorProducts<1, 64, 1> products(at);                       // one warpgroup, 64 columns; before the block's first barrier
 //   __syncthreads();
+//   products.find();                                             // all threads of the warpgroup
 //   Fragment<1, 64, 64, 1, 4> d;
 //   products.issue<half_t, 4, 0>(d, k_major<64>(a), k_major<64>(b), false);   // in the columns from 0 on, d = a b
 //   products.commit(), products.wait<0>();                       // a and b may be overwritten
@@ -10,131 +11,127 @@
 //   products.free();                                             // at the end of the role
 //
 // The calls mirror those of wgmma (fragment_wgmma.hpp), with the same tiles, and leave the same elements in the same
-// threads. The emulator executes them as wgmma: what is read when, and until when tiles may not be overwritten, is the same.
-// It has no tensor memory for them, so that a column that another product overwrites is not found by it; columns of
-// different products are disjoint, as emitted.
+// threads; with two warpgroups at a time, those of thread() in place of threadIdx.x.
 #pragma once
-#include <zellige/block/fragment_wgmma.hpp>
-#if !defined(ZELLIGE_EMULATE)
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/umma.hpp>
-#endif
+#include <zellige/block/fragment.hpp>
+#include <zellige/block/wgmma_operand.hpp>
 
 namespace zellige {
 
-/// The accumulators of `Groups` warpgroups, the block's first warps, in `Columns` columns of tensor memory. They take 1024
-/// bytes of static shared memory, whose multiple keeps the alignment of the tiles.
-template <int Groups, int Columns>
+/// The accumulators of `Groups` warpgroups, the block's first warps, in `Columns` columns of tensor memory. An instruction
+/// multiplies the rows of `Together` warpgroups: 1, or 2 of an even number.
+template <int Groups, int Columns, int Together>
 class TensorProducts {
+  static constexpr int max_groups = 4;
+  static constexpr int slots = 16;  // more than a ring has stages, by which one warp may be ahead of another
+
  public:
-  /// Allocates the columns, and waits until other blocks of the multiprocessor leave enough of them.
-  ZELLIGE_CALL TensorProducts() {
-#if !defined(ZELLIGE_EMULATE)
-    Shared& s = shared();
+  static constexpr int sets = Groups / Together, set_threads = 128 * Together;
+  static constexpr int barriers = sets * slots;
+  static constexpr int bytes = 8 * barriers + 16;  // of shared memory: the mbarriers, and the address of the columns
+
+  /// Returns the thread's number in the order of the rows of which it has accumulators. Warps w and w + 4 access the same 32 lanes
+  /// of tensor memory, which have adjacent rows: w has the first 16 of them, and its number is 2 w.
+  ZELLIGE_CALL static int thread() {
+    const int t = threadIdx.x;
+    if constexpr (Together == 1) return t;
+    return t / 256 * 256 + (t / 32 % 4 * 2 + t / 128 % 2) * 32 + t % 32;
+  }
+
+  /// Allocates the columns, and waits until other blocks of the multiprocessor leave enough of them. The object takes
+  /// `bytes` bytes of shared memory from `offset` on, a multiple of 16.
+  ZELLIGE_CALL explicit TensorProducts(unsigned offset)
+      : committed_(shared<uint64_t>("committed", offset, barriers)),
+        address_(shared<uint32_t>("columns", offset + 8 * barriers, 1)) {
     if (threadIdx.x < 32) {
-      TMEM::Allocator1Sm columns;
-      columns.allocate(allocated, &s.address);
+      const TMEM::Allocator1Sm columns;
+      columns.allocate(allocated, address_);
       columns.release_allocation_lock();
     }
     if (threadIdx.x == 0) {
 #pragma unroll 1
-      for (int i = 0; i < Groups * slots; ++i) mbarrier_init(&s.committed[0][0] + i, 1);
+      for (int i = 0; i < barriers; ++i) mbarrier_init(committed_ + i, 1);
     }
     tcgen05_before_thread_sync();
-#endif
+  }
+
+  /// Reads where the columns are. Called by all threads of the warpgroups after the block's first barrier.
+  ZELLIGE_CALL void find() {
+    tcgen05_after_thread_sync();
+    columns_ = *address_;
   }
 
   /// Says that the next product from column `Column` on overwrites its accumulators.
   template <int Column>
   ZELLIGE_CALL void clear() {
-#if !defined(ZELLIGE_EMULATE)
     fresh_ |= bit(Column);
-#endif
   }
 
-  /// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, as issue_wgmma does. The accumulators of a
-  /// warpgroup lie after those of the one before, from column `Column` on.
+  /// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, as issue_wgmma does. The accumulators of the
+  /// warpgroups of an instruction lie after those of the ones before, from column `Column` on.
   template <class T, int Steps, int Column, int Batch, int M, int N, int WM, class Of, class A, class B>
-  ZELLIGE_CALL void issue(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A& a, const B& b, bool accumulate = true) {
-#if defined(ZELLIGE_EMULATE)
-    issue_wgmma<T, Steps>(d, a, b, accumulate);
-#else
+  ZELLIGE_CALL void issue(Fragment<Batch, M, N, 1, WM, 1, 1, Of>&, const A& a, const B& b, bool accumulate = true) {
     using F = Fragment<Batch, M, N, 1, WM, 1, 1, Of>;
-    using Text = detail::LettersOf<UMMA::detail::Mnemonic<UMMA::Kind::f16, 1, false> >;
     constexpr int once = 16 * WM, times = M / once, columns = columns_of<F>();
+    using Mma = UMMA::detail::UmmaOp<sizeof(T) == 1 ? UMMA::Kind::f8f6f4 : UMMA::Kind::f16, 1, false, T, T, float,
+                                     64 * Together, columns, A::major, B::major, UMMA::ScaleIn::One, UMMA::ScaleIn::One,
+                                     UMMA::Saturate::False>;
     static_assert(M % once == 0 && WM == 4 * Groups && (times == 1 || Batch == 1),
                   "TensorProducts: each four warps take 64 rows at a time, adjacent matrices once");
-    static_assert(Column + Groups * times * columns <= allocated, "TensorProducts: the columns are not allocated");
-    constexpr uint32_t word =
-        UMMA::InstrWord<number_of<T>, number_of<T>, Number::f32, 64, columns, A::major, B::major>::value;
+    static_assert(Column + sets * times * columns <= allocated, "TensorProducts: the columns are not allocated");
     const bool adds = accumulate && (fresh_ & bit(Column)) == 0;
     fresh_ &= ~bit(Column);
-    if (threadIdx.x % 128 != 0) return;
+    if (threadIdx.x % set_threads != 0) return;
     tcgen05_after_thread_sync();
 #pragma unroll
     for (int i = 0; i < times; ++i)
 #pragma unroll
       for (int step = 0; step < Steps; ++step)
-        UMMA::detail::issue<Text>(below(a, i * once)(step) | version, b(step) | version,
-                                  shared().address + Column + (group() * times + i) * columns,
-                                  uint32_t(step > 0 || adds), word);
-#endif
+        Mma::issue(below(a, i * once)(step) | version, b(step) | version,
+                   columns_ + Column + (set() * times + i) * columns, uint32_t(step > 0 || adds));
   }
 
   /// Closes a group of what the warpgroup has issued since its previous group.
   ZELLIGE_CALL void commit() {
-#if defined(ZELLIGE_EMULATE)
-    wgmma_commit();
-#else
-    if (threadIdx.x % 128 == 0) tcgen05_commit(&shared().committed[group()][count_ % slots]);
+    if (threadIdx.x % set_threads == 0) tcgen05_commit(committed_ + (set() * slots + count_ % slots));
     ++count_;
-#endif
   }
 
   /// Waits until all groups except the newest `Pending` are complete: their tiles may be overwritten.
   template <int Pending>
   ZELLIGE_CALL void wait() {
-#if defined(ZELLIGE_EMULATE)
-    wgmma_wait<Pending>();
-#else
-    if (count_ <= Pending) return;
+    static_assert(Pending < slots, "TensorProducts: Pending exceeds the mbarriers");
     const unsigned last = count_ - 1 - Pending;
-    mbarrier_wait(&shared().committed[group()][last % slots], last / slots & 1);
-#endif
+    mbarrier_wait(committed_ + (set() * slots + last % slots), last / slots & 1);
   }
 
   /// Loads the accumulators from column `Column` on, whose products are complete. The warpgroup's next product may
   /// overwrite the columns.
   template <int Column, class F>
-  ZELLIGE_CALL void load([[maybe_unused]] F& d) {
-#if !defined(ZELLIGE_EMULATE)
+  ZELLIGE_CALL void load(F& d) {
     if ((fresh_ & bit(Column)) != 0) return;  // there was none, and d is clear
     constexpr int times = F::rows / (16 * F::warps_m), columns = columns_of<F>();
     uint32_t(&r)[sizeof(d.d) / 16][4] = reinterpret_cast<uint32_t(&)[sizeof(d.d) / 16][4]>(d.d);
     tcgen05_after_thread_sync();
-    const uint32_t lanes = threadIdx.x / 32 % 4 * 32 << 16;
+    const uint32_t lanes = (threadIdx.x / 32 % 4 * 32 + threadIdx.x / 128 % Together * 16) << 16;
 #pragma unroll
     for (int i = 0; i < times * columns / 8; ++i)
-      SM100_TMEM_LOAD_16dp256b1x::call(r[i], (shared().address | lanes) + Column + group() * times * columns + 8 * i);
+      SM100_TMEM_LOAD_16dp256b1x::call(r[i], (columns_ | lanes) + Column + set() * times * columns + 8 * i);
     tmem_load_wait();
     tcgen05_before_thread_sync();
-    named_barrier_sync(last_barrier - group(), 128);
-#endif
+    named_barrier_sync(last_barrier - set(), set_threads);
   }
 
   /// Frees the columns, after the last load of all warpgroups.
-  ZELLIGE_CALL void free() {
-#if !defined(ZELLIGE_EMULATE)
+  ZELLIGE_CALL void free() const {
     named_barrier_sync(last_barrier - max_groups, 128 * Groups);
-    if (threadIdx.x < 32) TMEM::Allocator1Sm{}.free(shared().address, allocated);
-#endif
+    if (threadIdx.x < 32) TMEM::Allocator1Sm().free(columns_, allocated);
   }
 
-#if !defined(ZELLIGE_EMULATE)
  private:
-  static constexpr int max_groups = 4;
-  static constexpr int slots = 16;  // more than a ring has stages, by which one warp may be ahead of another
   static constexpr unsigned last_barrier = 15;  // the planner's own begin at 1
   static constexpr uint64_t version = uint64_t(1) << 46;
   static constexpr int allocated = Columns <= 32    ? 32
@@ -143,28 +140,23 @@ class TensorProducts {
                                    : Columns <= 256 ? 256
                                                     : 512;
   static_assert(Groups <= max_groups && Columns <= 512, "TensorProducts: at most four warpgroups, and 512 columns");
+  static_assert(Together == 1 || (Together == 2 && Groups % 2 == 0), "TensorProducts: one warpgroup at a time, or two");
 
-  struct Shared {
-    uint64_t committed[max_groups][slots];
-    uint32_t address;
-    uint32_t unused[255 - 2 * max_groups * slots];
-  };
-  static_assert(sizeof(Shared) == 1024, "TensorProducts: keeps the alignment of the tiles");
-  ZELLIGE_CALL static Shared& shared() {
-    __shared__ __align__(1024) Shared s;
-    return s;
-  }
-  ZELLIGE_CALL static int group() { return Groups == 1 ? 0 : threadIdx.x / 128; }
-  /// Returns the columns of one instruction: 64 rows of them are divided among 128 threads.
+  /// Returns the number of the warpgroups that multiply with the caller's.
+  ZELLIGE_CALL static int set() { return sets == 1 ? 0 : threadIdx.x / set_threads; }
+  /// Returns the columns of one instruction: each row of them is divided among four threads.
   template <class F>
   ZELLIGE_HOST_DEVICE static constexpr int columns_of() {
     return 2 * int(sizeof(F::d) / sizeof(float)) / (F::rows / (16 * F::warps_m));
   }
   ZELLIGE_HOST_DEVICE static constexpr uint64_t bit(int column) { return uint64_t(1) << column / 8; }
 
-  unsigned count_ = 0;  // groups that were closed
+  smem<uint64_t> committed_;
+  smem<uint32_t> address_;
+  uint32_t columns_ = ~0u;  // the address of the first, which find() reads
+  unsigned count_ =
+      2 * slots;        // groups that were closed; those before the first have ended, as a new mbarrier says of them
   uint64_t fresh_ = 0;  // by column / 8: the next product overwrites
-#endif
 };
 
 }  // namespace zellige

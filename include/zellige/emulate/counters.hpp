@@ -60,11 +60,15 @@ enum class Counter : unsigned {
   global_store_sectors_ideal,
   cp_async_sectors,
   cp_async_sectors_ideal,
-  // Asynchronous operations of SM90.
+  // Asynchronous operations of SM90 and SM100.
   stmatrix,  // warp-wide instructions
   stmatrix_wavefronts,
   stmatrix_wavefronts_ideal,
   wgmma,                      // warpgroup-wide instructions
+  tcgen05_mma,                // instructions of single threads, those of pairs of blocks once
+  tcgen05_cp,                 // instructions of single threads
+  tmem_load,                  // warp-wide tcgen05.ld
+  tmem_store,                 // warp-wide tcgen05.st
   mbarrier_arrive,            // calls of single threads
   mbarrier_wait,              // calls of single threads
   tma_load,                   // instructions, bulk loads included

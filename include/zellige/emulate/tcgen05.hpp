@@ -50,6 +50,7 @@ struct Tcgen05Engine {
   void (*move)(Thread&, const TmemOperands*, const TmemWords&);                      // of a warp
   void (*wait)(Thread&, bool load);                                                  // of a warp
   void (*fence)(Thread&, bool after);
+  void (*leave_fences)(Thread&);
   void (*mma)(Thread&, const UmmaCall&);
   void (*commit)(Thread&, Place barrier, unsigned mask, unsigned ctas);
   void (*copy)(Thread&, std::uint64_t descriptor, std::uint32_t address, const char* shape, unsigned ctas);
@@ -140,6 +141,11 @@ ZELLIGE_INLINE void tmem_wait(bool load) {
 ZELLIGE_INLINE void tcgen05_fence(bool after) {
   Thread& t = self();
   t.engine->async->tcgen05->fence(t, after);
+}
+/// Says that the kernel executes no such fence around its tcgen05.ld and st, and relies on the compiler, as CUTLASS does.
+ZELLIGE_INLINE void tcgen05_leave_fences() {
+  Thread& t = self();
+  t.engine->async->tcgen05->leave_fences(t);
 }
 ZELLIGE_INLINE void tcgen05_mma(const UmmaCall& call) {
   Thread& t = self();
