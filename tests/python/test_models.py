@@ -153,7 +153,8 @@ def test_a_model_is_taken(name):
     before = {k: b.clone() for k, b in model.named_buffers()}
     torch._dynamo.reset()
     torch_backend.reports.clear()
-    with torch.no_grad(), torch.autocast(DEVICE, torch.bfloat16, enabled=autocast):
+    exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)  # cuDNN convolves in tf32 by default
+    with torch.no_grad(), exact, torch.autocast(DEVICE, torch.bfloat16, enabled=autocast):
         found = torch.compile(model, backend=torch_backend.backend)(*x)
         changed = {k: b.clone() for k, b in model.named_buffers()}
         model.load_state_dict(before, strict=False)
