@@ -103,8 +103,7 @@ class KernelText {
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
   std::string in_iterations(const Index& keys, const std::string& by) const;
-  void declare_masked_trips();
-  void declare_trips();
+  void declare_masked_trips(), declare_trips();
   void sized(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
   void work(kernel::StepSpan);  // in order; steps that share a layout become one loop nest
@@ -113,8 +112,7 @@ class KernelText {
   Index tile_number(const tile::Interval&, bool far = false) const;
   Index origin(const tile::Interval&) const;
   Index global_end(const tile::Interval&) const;
-  /// `wide`: computed in 64 bits.
-  Index number(const tile::SymbolicNumber&, bool wide = false) const;
+  Index number(const tile::SymbolicNumber&, bool wide = false) const;  // wide: computed in 64 bits
   /// Returns the expression for a bound of a mask: `bound` for the largest value of the size, if there is one.
   Index bound(std::int64_t bound, int size) const;
   void check(Condition& inside, const tile::Interval&, const Index& at) const;

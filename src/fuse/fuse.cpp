@@ -97,11 +97,10 @@ Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, can
   Choice choice = rewritten(g);
   if (!has_other || choice.ended) return choice;
   Choice other = rewritten(on_warpgroups);
-  // On an H200 products of 512 and 4096 rows took 1.3 and 1.4 times what is expected: their loops did, not their launches.
-  constexpr double launches_us = 10, longer = 0.4;
+  const target::Costs::Search& search = target.costs.search;
   cost::WayCost measured = cost(other);
-  measured.us += longer * std::max(0.0, measured.us - launches_us);
-  if (!cost::better(measured, cost(choice), target.costs.search)) return choice;
+  measured.us += search.longer_widened * std::max(0.0, measured.us - search.widened_us);
+  if (!cost::better(measured, cost(choice), search)) return choice;
   g = std::move(on_warpgroups);
   return other;
 }

@@ -13,12 +13,12 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelOp;
 
-using Digit = tile::PagedTensor::Digit;
+using PageDigit = tile::PagedTensor::PageDigit;
 
 /// A digit of what a gather of pages yields, which a dimension of a view has, alone or joined with others.
 struct DigitOf {
   bool of_table = false;
-  Digit digit;
+  PageDigit digit;
 };
 /// The parts of each dimension of a tensor, the slowest first. Those of extent 1 are omitted.
 using Dimensions = std::vector<std::vector<DigitOf>>;
@@ -44,7 +44,7 @@ std::optional<Dimensions> reshaped(const Dimensions& from, const graph::Shape& t
     for (std::int64_t left = to[d]; left > 1;) {
       if (parts.empty()) return std::nullopt;
       DigitOf part = parts.back();
-      Digit& rest = parts.back().digit;
+      PageDigit& rest = parts.back().digit;
       if (left % part.digit.extent == 0) {
         parts.pop_back();
       } else if (part.digit.extent % left == 0) {
@@ -75,7 +75,7 @@ std::optional<tile::PagedTensor> paged(const KernelOp& gather, const Dimensions&
   std::vector<int> joined;  // dimensions with parts of both
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::vector<DigitOf>& parts = dims[d];
-    Digit &cache = t.of_cache.emplace_back(), &table = t.of_table.emplace_back();
+    PageDigit &cache = t.of_cache.emplace_back(), &table = t.of_table.emplace_back();
     if (parts.size() > 2 || (parts.size() == 2 && (!parts[0].of_table || parts[1].of_table))) return std::nullopt;
     if (parts.size() == 2) joined.push_back(static_cast<int>(d));
     for (const DigitOf& p : parts) (p.of_table ? table : cache) = p.digit;
@@ -86,8 +86,8 @@ std::optional<tile::PagedTensor> paged(const KernelOp& gather, const Dimensions&
   else if (const auto found = std::ranges::find_if(joined, is_long); found != joined.end())
     t.dim = *found;  // of the others, such as sequences and heads, a tile has one
   for (std::size_t d = 0; joined.empty() && t.dim < 0 && d < dims.size(); ++d) {
-    const Digit& digit = t.of_table[d];
-    const bool slower = std::ranges::any_of(t.of_table, [&](const Digit& other) {
+    const PageDigit& digit = t.of_table[d];
+    const bool slower = std::ranges::any_of(t.of_table, [&](const PageDigit& other) {
       return other.dim > digit.dim || (other.dim == digit.dim && other.below < digit.below);
     });
     if (digit.dim >= 0 && !slower) t.dim = static_cast<int>(d), t.of_cache[d] = {0, 1, 1};
@@ -179,15 +179,15 @@ std::optional<PagedReads> reads_of(const KernelGraph& g, int first) {
 /// Returns the steps from page to page of the cache, in rows; 0 if they are no number of rows.
 std::int64_t page_step(const tile::TilePrograms& program, const tile::PagedTensor& t) {
   const graph::Strides& strides = program.tensors[t.cache].strides;
-  const Digit& rows = t.of_cache[t.dim];
+  const PageDigit& rows = t.of_cache[t.dim];
   const std::int64_t row_step = strides[rows.dim] * rows.below,
                      step = row_step > 0 && strides[0] % row_step == 0 ? strides[0] / row_step : 0;
   return step < rows.extent ? 0 : step;
 }
 
 /// Returns whether each digit of a dimension that begins elsewhere than at 0 is all of it.
-bool begin_as_seen(const tile::TilePrograms& program, int tensor, const std::vector<Digit>& digits) {
-  return std::ranges::all_of(digits, [&](const Digit& digit) {
+bool begin_as_seen(const tile::TilePrograms& program, int tensor, const std::vector<PageDigit>& digits) {
+  return std::ranges::all_of(digits, [&](const PageDigit& digit) {
     return digit.dim < 0 || program.starts(tensor)[digit.dim] == 0 || digit.extent == program.shape(tensor)[digit.dim];
   });
 }
@@ -234,7 +234,7 @@ int load_pages(tile::TilePrograms& program, tile::TileProgram& p, const tile::Pa
   graph::Strides strides(rank, of_cache[0]), between(rank, of_table[0]);
   tile::TileView rows = tile, row{std::vector<tile::Cut>(rank)};
   for (std::size_t d = front; d < rank; ++d) {
-    const Digit &c = t.of_cache[d - front], &n = t.of_table[d - front];
+    const PageDigit &c = t.of_cache[d - front], &n = t.of_table[d - front];
     if (c.dim >= 0) shape[d] = c.extent, strides[d] = of_cache[c.dim] * c.below, starts[d] = cache_starts[c.dim];
     if (n.dim >= 0) numbers[d] = n.extent, between[d] = of_table[n.dim] * n.below, first[d] = table_starts[n.dim];
     if (n.dim < 0 || static_cast<int>(d - front) == t.dim) continue;

@@ -98,6 +98,9 @@ struct Costs {
     // an H200), an estimated gain of 0.8 us was a loss of 0.2 us. Longer loops, of shorter iterations, must gain more:
     // their latencies are predicted worst.
     double clear_gain = 0.12, clear_us = 1, clear_gain_of_longer_loops = 0.3;
+    // Of weights that are widened on the way into wgmma's registers: us to which the expected time is right, and what is added to
+    // the rest. On an H200 products of 512 and 4096 rows took 1.3 and 1.4 times what is expected: their loops did, not their launches.
+    double widened_us = 10, longer_widened = 0.4;
     // Least fraction of a block's warps that its matmuls keep busy. With a quarter, tilings that were estimated at 0.8 of
     // the original's time took up to 1.4 of it.
     double min_busy = 0.5;

@@ -172,14 +172,14 @@ struct TensorView {
 /// A tensor of the graph that is in no memory of its own: pages of a cache, in the order that a table has them (lower/pages.hpp).
 struct PagedTensor {
   /// A digit of the coordinate along a dimension of the cache or table: the coordinate / below % extent.
-  struct Digit {
+  struct PageDigit {
     int dim = -1;  // -1: none
     std::int64_t extent = 1, below = 1;
-    bool operator==(const Digit&) const = default;
+    bool operator==(const PageDigit&) const = default;
   };
-  int cache = -1, table = -1;             // tensors; pages are numbered along dimension 0 of the cache
-  int dim = -1;                           // the dimension that joins a digit of the table's and the rows of a page
-  std::vector<Digit> of_cache, of_table;  // by dimension: what it is; none of both if its extent is 1
+  int cache = -1, table = -1;                 // tensors; pages are numbered along dimension 0 of the cache
+  int dim = -1;                               // the dimension that joins a digit of the table's and the rows of a page
+  std::vector<PageDigit> of_cache, of_table;  // by dimension: what it is; none of both if its extent is 1
 };
 
 /// The tensors of a graph in device memory, and its kernels in launch order.

@@ -106,8 +106,8 @@ def words():
 
 # (model, its inputs, what autocast takes, how many operators are left, parts, how many arguments and buffers are written in place)
 MODELS = {
-    "vit": (Vit, images, False, 1, 1, 0),
-    "vit autocast": (Vit, images, True, 1, 2, 0),
+    "vit": (Vit, images, False, 0, 1, 0),
+    "vit autocast": (Vit, images, True, 0, 1, 0),
     "gpt": (Gpt, words, False, 1, 1, 0),  # left: torch checks the words
     "gpt autocast": (Gpt, words, True, 1, 1, 0),
     "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 1, 1, 2),  # left: torch checks the rows' numbers
