@@ -10,11 +10,11 @@ saved graph of ZELLIGE_MUGRAPHS (the first of a file), the examples, the layers 
 its kernels, in a CUDA program over all launches. Columns, predicted / emulated / counted:
 
 tensor       matrix instructions: of a warp (mma.sync), or of a warpgroup (wgmma)
-wavefronts   passes of shared memory by loads, stores, ldmatrix and stmatrix
+wavefronts   passes of shared memory by loads, stores, ldmatrix and stmatrix; the profiler adds wgmma's reads and some of cp.async
 conflicts    those beyond the fewest that the widths need
 TMA          instructions that copy by TMA
 barriers     warps that arrive at barriers of a block
-sectors      sectors of 32 bytes that loads and stores of global memory touch, TMA's and cp.async's aside
+sectors      sectors of 32 bytes that loads and stores of global memory and cp.async touch; a plan that predicts none has "-"
 L2           sectors between the L2 and its readers and writers: of the plan the bytes that it expects the L2 to send, and those of the results
 DRAM         bytes of DRAM, with a cold L2
 us           time of the kernels, with a cold L2, without that of the launches
@@ -44,6 +44,7 @@ METRICS = {  # of ncu, by the name of a column
     "us": ["gpu__time_duration.sum"],
 }
 OPCODES = "sass__inst_executed_per_opcode"  # of ncu: warps that executed each SASS instruction
+TMA = ("UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED")
 TENSOR, TENSOR_WARPGROUP = ("HMMA", "IMMA", "QMMA", "DMMA", "BMMA"), ("HGMMA", "IGMMA", "QGMMA", "BGMMA")
 COLUMNS = ("tensor", "wavefronts", "conflicts", "TMA", "barriers", "sectors", "L2", "DRAM", "us")
 LONGEST = 120  # seconds on the emulator, after which a program is compared without it
@@ -134,7 +135,7 @@ def counted(path, every=False):
         total.update({column: sum(number(row[m]) for m in metrics) for column, metrics in METRICS.items()})
         found.update(opcodes(row[OPCODES]))
     total["tensor"] = sum(found[o] for o in TENSOR) + sum(found[o] for o in TENSOR_WARPGROUP) / 4
-    total["TMA"] = sum(value for name, value in found.items() if name.startswith(("UTMA", "UBLK")))
+    total["TMA"] = sum(found[o] for o in TMA)
     total["barriers"] = found["BAR"]
     return total
 
@@ -143,7 +144,8 @@ def columns(counts):
     """The columns of the emulator's counters, by its names; those that are 0 are absent."""
     wavefronts = [n for n in counts if n.endswith("_wavefronts") and not n.startswith("cp_async")]
     total = sum(counts[n] for n in wavefronts)
-    return {"sectors": counts.get("global_load_sectors", 0) + counts.get("global_store_sectors", 0), "tensor": counts.get("mma", 0) + counts.get("wgmma", 0), "TMA": counts.get("tma_load", 0) + counts.get("tma_store", 0), "wavefronts": total,
+    sectors = sum(counts.get(f"{access}_sectors", 0) for access in ("global_load", "global_store", "cp_async"))
+    return {"sectors": sectors, "tensor": counts.get("mma", 0) + counts.get("wgmma", 0), "TMA": counts.get("tma_load", 0) + counts.get("tma_store", 0), "wavefronts": total,
             "conflicts": total - sum(counts[n + "_ideal"] for n in wavefronts)}
 
 
@@ -214,7 +216,7 @@ def row_of(zellige, file, out, emulate):
         raise ValueError("the emulator's result is not right")
     cpu, by_name = found
     if counters and all(n in counters for n in by_name if n.endswith("_wavefronts")):  # what a plan does not determine exactly it does not have
-        plan = columns(counters) | plan
+        plan = {c: n for c, n in columns(counters).items() if c != "sectors"} | plan
     return {c: (plan.get(c), cpu.get(c), gpu[c]) for c in COLUMNS}
 
 
