@@ -29,7 +29,7 @@ std::vector<Example> const examples = {
      "slice.partition_fragment_B(sB);",
      5},
     {"atom/wgmma.hpp", "unsigned long long a = 0, b = 0; uint32_t a_registers[4] = {};", 8},
-    {"block/tensor_memory.hpp", "smem<half_t> a, b;", 7},
+    {"block/tensor_memory.hpp", "smem<half_t> a, b; unsigned at = 0;", 7},
     {"block/fragment_wgmma.hpp",
      "smem<half_t> sA, sB; int warp = 0; auto rows_of = [](smem<half_t> a, int) { return a; };", 4},
     {"block/ring.hpp", "TmaDescriptor a{}, b{}; int k = 0, m = 0, n = 0;", 13},
@@ -87,7 +87,7 @@ TEST(OpeningExamples, AreCode) {
       "#include <zellige/atom/smem_descriptor.hpp>\n#include <zellige/atom/wgmma.hpp>\n"
       "#include <zellige/atom/tiled_mma.hpp>\n#include <zellige/atom/mma_call.hpp>\n"
       "#include <zellige/atom/make_tma_descriptor.hpp>\n#include <zellige/layout/mixed_bits.hpp>\n"
-      "#include <zellige/block/tensor_memory.hpp>\n#include <zellige/block/ring.hpp>\n"
+      "#include <zellige/block/fragment_wgmma.hpp>\n#include <zellige/block/tensor_memory.hpp>\n#include <zellige/block/ring.hpp>\n"
       "#include <zellige/block/roles.hpp>\n#include <zellige/tensor/zip.hpp>\nusing namespace zellige;\n";
   int i = 0;
   for (Example const& e : examples) {

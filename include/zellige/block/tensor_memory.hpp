@@ -1,7 +1,8 @@
 // Products of warpgroups whose accumulators are in tensor memory (tcgen05.mma of sm_100a and sm_103a). One thread issues a
 // product of 64 rows for a warpgroup, or of 128 for two, and all of their threads load the accumulators when the loop has ended.
 //
-//   TensorProducts<1, 64, 1> products(at);                       // one warpgroup, 64 columns; before the block's first barrier
+//   TensorProducts<1, 64, 1> products(at);                       // one warpgroup, 64 columns; its mbarriers lie at byte `at`
+//                                                                // of shared memory; before the block's first barrier
 //   __syncthreads();
 //   products.find();                                             // all threads of the warpgroup
 //   Fragment<1, 64, 64, 1, 4> d;
