@@ -7,8 +7,8 @@ from zellige import _native, dispatch, dtypes, operators, tracing
 
 
 def test_operators_that_move_elements_and_views():
-    assert {n for n in _native.operators() if tracing.moves(n)} == {"permute", "reshape", "expand", "slice", "split", "concat", "gather"}
-    assert {n for n in _native.operators() if tracing.is_view(n)} == {"permute", "reshape", "expand", "slice", "split"}
+    assert {n for n in _native.operators() if tracing.moves(n)} == {"permute", "reshape", "expand", "slice", "split", "concat", "gather", "unfold"}
+    assert {n for n in _native.operators() if tracing.is_view(n)} == {"permute", "reshape", "expand", "slice", "split", "unfold"}
 
 
 def test_every_operator_of_the_package_is_the_librarys():

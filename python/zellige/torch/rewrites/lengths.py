@@ -53,6 +53,8 @@ def _ends(work, before, part, keys):
 def _divided(work, before, condition, holds, shape):
     """Divides a condition that is to hold, or not, for scores of `shape`. Returns (the lengths, a node with the rest of the condition,
     None if there is none); None if lengths are no part of it."""
+    if not shape:
+        return None
     parts = conjuncts(condition, holds)
     for at, part in enumerate(parts):
         ends = _ends(work, before, part, shape[-1])
