@@ -87,7 +87,8 @@ TEST(OpeningExamples, AreCode) {
       "#include <zellige/atom/smem_descriptor.hpp>\n#include <zellige/atom/wgmma.hpp>\n"
       "#include <zellige/atom/tiled_mma.hpp>\n#include <zellige/atom/mma_call.hpp>\n"
       "#include <zellige/atom/make_tma_descriptor.hpp>\n#include <zellige/layout/mixed_bits.hpp>\n"
-      "#include <zellige/block/fragment_wgmma.hpp>\n#include <zellige/block/tensor_memory.hpp>\n#include <zellige/block/ring.hpp>\n"
+      "#include <zellige/block/fragment_wgmma.hpp>\n#include <zellige/block/tensor_memory.hpp>\n#include "
+      "<zellige/block/ring.hpp>\n"
       "#include <zellige/block/roles.hpp>\n#include <zellige/tensor/zip.hpp>\nusing namespace zellige;\n";
   int i = 0;
   for (Example const& e : examples) {
