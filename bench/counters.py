@@ -34,6 +34,8 @@ import subprocess
 import sys
 import tempfile
 
+import fit_price
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METRICS = {  # of ncu, by the name of a column
     "wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"],
@@ -173,7 +175,7 @@ def planned(zellige, file, folder):
         arrived = warps_at_barriers(text, counts.get("barrier", 0))
         barriers = None if barriers is None or arrived is None else barriers + arrived
     price = [k["price"] for k in manifest["kernels"]]
-    bare = sum(p["us"] for p in price) - (2.8 if price else 0)
+    bare = sum(p["us"] for p in price) - fit_price.constants()["launch"]
     costs = {"DRAM": sum(p["dram_bytes"] for p in price), "L2": sum(p["l2_bytes"] for p in price) / 32, "us": bare, "barriers": barriers}
     return costs, total
 
