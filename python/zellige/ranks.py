@@ -15,6 +15,7 @@ docs/explanation/ranks.md says what collectives compute.
 """
 
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,15 @@ from .tracing import Array, Trace
 __all__ = """all_gather all_reduce all_to_all broadcast compile graph of_environment of_gather of_group of_threads rank reduce_scatter RankProgram
 Ranks""".split()
 
-_traces: list = []  # those of the calls of graph() that are running
+
+class _Traces(threading.local):
+    """The traces of the calls of graph() that are running in a thread."""
+
+    def __init__(self):
+        self.running: list = []
+
+
+_traces = _Traces()
 
 
 def all_reduce(x: Any, op: str = "sum") -> Any:
@@ -63,9 +72,9 @@ def broadcast(x: Any, root: int = 0) -> Any:
 
 def rank() -> Any:
     """Returns the number of the rank, an int32 array of shape (1): ranks.rank()."""
-    if not _traces:
+    if not _traces.running:
         raise Error("rank: expected a function that ranks.graph traces, found a call outside of one")
-    return _traces[-1].append("rank", [], {})[0]
+    return _traces.running[-1].append("rank", [], {})[0]
 
 
 COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "rank")
@@ -94,12 +103,12 @@ def graph(function: Callable, *examples: Any, ranks: int) -> dict:
     for parameter, example in bound.arguments.items():
         spec = exchange.spec_of(example)
         bound.arguments[parameter] = trace.input(parameter, spec.dtype, spec.shape, spec.strides)
-    _traces.append(trace)
+    _traces.running.append(trace)
     try:
         with tracing():
             result = function(*bound.args, **bound.kwargs)
     finally:
-        _traces.pop()
+        _traces.running.pop()
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     for y in outputs:
         if not isinstance(y, Array):

@@ -63,6 +63,28 @@ def test_threads_have_the_result_of_the_whole(count):
         assert y.tobytes() == made[0].tobytes()
 
 
+def test_threads_that_trace_at_once_have_a_trace_each():
+    both = threading.Barrier(2)
+
+    def f(x):
+        both.wait(60)  # until the other thread traces, too
+        y = ranks.rank() + x
+        both.wait(60)
+        return y
+
+    x, forms = np.zeros(1, np.int32), [None] * 2
+
+    def trace(i):
+        forms[i] = ranks.graph(f, x, ranks=2)
+
+    threads = [threading.Thread(target=trace, args=(i,)) for i in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert [[o["op"] for o in form["operators"]] for form in forms] == [["rank", "add"]] * 2
+
+
 def test_every_collective_runs():
     def f(x):
         a, b = ranks.all_gather(x, -1), ranks.reduce_scatter(x, 0)

@@ -1,5 +1,7 @@
 """Models that are divided over processes: parts between collectives become programs, which take the collectives before them."""
 
+import datetime
+import faulthandler
 import re
 
 import pytest
@@ -14,6 +16,7 @@ from zellige import torch_backend  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo")
 RANKS = 2
+PATIENCE = 300  # seconds for which a rank waits for the other; a little earlier both tell where they wait
 
 
 class Block(nn.Module):
@@ -37,7 +40,9 @@ SEQUENCE = {
 
 def compared(rank, path):
     """Compiles both models on one rank. Rank 0 writes what was left, and each model's largest error and largest value."""
-    dist.init_process_group("gloo", init_method=f"file://{path}/meeting", rank=rank, world_size=RANKS)
+    faulthandler.dump_traceback_later(0.9 * PATIENCE)
+    patience = datetime.timedelta(seconds=PATIENCE)
+    dist.init_process_group("gloo", init_method=f"file://{path}/meeting", rank=rank, world_size=RANKS, timeout=patience)
     mesh, lines = init_device_mesh("cpu", (RANKS,)), []
     for plan, divided in (TENSOR, False), (SEQUENCE, True):  # divided: each rank has its part of the rows
         torch._dynamo.reset()
@@ -61,6 +66,7 @@ def compared(rank, path):
             file.write("\n".join(lines))
     dist.barrier()
     dist.destroy_process_group()
+    faulthandler.cancel_dump_traceback_later()
 
 
 def test_parts_take_the_collectives_before_them(tmp_path):
