@@ -312,14 +312,15 @@ bool widened_weights(const Known& g, const KernelOp& op, Rewrite& out) {
   return tiles.has_value();
 }
 
-/// The same for many rows, where wgmma multiplies the weight from registers.
+/// The same where wgmma multiplies the weight from registers: of more rows than its least, which one warp multiplies as well.
 bool weights_in_registers(const Known& g, const KernelOp& op, Rewrite& out) {
   const std::optional<WidenedWeight> w = weight_of(g, op);
   const DType dtype = g.dtype(op.inputs[0]);
   if (!w || w->dtype != dtype || (w->bias && (w->zero || !w->scale))) return false;
   for (const auto& numbers : {w->scale, w->zero, w->bias})  // threads load these as they are
     if (numbers && (numbers->dtype != dtype || g.dtype(below_cast(g, numbers->tensor)) != dtype)) return false;
-  const std::optional<WeightTiles> tiles = tiles_of_warpgroups(*w, graph::size(g.shape(op.inputs[0])) / w->k);
+  const std::int64_t rows = graph::size(g.shape(op.inputs[0])) / w->k;
+  const std::optional<WeightTiles> tiles = rows > 8 ? tiles_of_warpgroups(*w, rows) : std::nullopt;
   if (tiles) replace(g, op, out, *w, *tiles);
   return tiles.has_value();
 }

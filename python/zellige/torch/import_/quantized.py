@@ -57,7 +57,10 @@ def scaled_mm(x, y, scale_x, scale_y, bias=None, scale_result=None, out_dtype=No
     if scale_result is not None:
         raise Left("expected no scale of the result, found one")
     if _has_blocks(scale_x, x, 1) or _has_blocks(scale_y, y, 0):
-        made = op.cast(op.matmul(_by_blocks(x, scale_x, 1, "scale_a"), _by_blocks(y, scale_y, 0, "scale_b")), "f32")
+        made = op.matmul(_by_blocks(x, scale_x, 1, "scale_a"), _by_blocks(y, scale_y, 0, "scale_b"))
+        if bias is None and out_dtype is torch.bfloat16:
+            return made
+        made = op.cast(made, "f32")
     else:
         made = op.matmul(x, y)
         made = op.mul(made, _scale(scale_x, x.shape[0], 0, "scale_a"))
