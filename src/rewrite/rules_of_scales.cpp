@@ -45,9 +45,9 @@ std::int64_t block_of(const Shape& whole, const Shape& scales, std::size_t from,
 }
 
 /// Reads the operators from which a matmul's operand is computed.
-class OperandReader {
+class ScaledReader {
  public:
-  explicit OperandReader(const Known& g) : g_(g) {}
+  explicit ScaledReader(const Known& g) : g_(g) {}
 
   /// Returns operand `t`, a matrix of bf16, if it is made so. k: its dimension of K.
   std::optional<ScaledOperand> read(int t, std::size_t k) const {
@@ -225,7 +225,7 @@ class ScaledWriter {
 /// Makes the product of 8-bit floats with scales of blocks one custom operator, whose blocks scale the products of 128 of K.
 bool scaled_blocks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.graph.sizes) return false;
-  const OperandReader reader(g);
+  const ScaledReader reader(g);
   const std::optional<ScaledOperand> a = reader.read(op.inputs[0], 1), b = reader.read(op.inputs[1], 0);
   const bool several =
       a && b && a->shape[1] % step == 0 && a->shape[1] > step && g.dtype(a->values) == g.dtype(b->values);

@@ -34,6 +34,19 @@ std::vector<int> inside(const tile::TileProgram& p) {
   return found;
 }
 
+/// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
+bool made_of(const tile::TileProgram& p, int scores, int x) {
+  const tile::Node& n = p.nodes[x];
+  if (x == scores) return true;
+  return n.kind == tile::NodeKind::map && n.shape == p.nodes[scores].shape &&
+         std::ranges::any_of(n.in, [&](int in) { return made_of(p, scores, in); });
+}
+
+/// Appends to `all` the nodes of which node x is computed.
+void add_made_of(const tile::TileProgram& p, int x, std::vector<int>& all) {
+  for (int in : p.nodes[x].in) all.push_back(in), add_made_of(p, in, all);
+}
+
 /// The matmuls of a loop that are to run on warpgroups: sums of products, two that are chained in registers, in
 /// attention S = Q K^T (the scores) and O = P V, or one whose products of an iteration are scaled before they are summed up.
 class OnWarpgroups {
@@ -102,7 +115,7 @@ class OnWarpgroups {
     std::vector<int> used = products_;
     for (int product : products_) {
       used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
-      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_.nodes[product].in[0], used);
+      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_, p_.nodes[product].in[0], used);
     }
     if (widens_ && products_.size() > 1) return "the loop widens an operand of one of several products";
     for (int i : inside(p_))
@@ -116,7 +129,7 @@ class OnWarpgroups {
   bool feeds_fragments(int scores, int product) const {
     const int p = p_.nodes[product].in[0];
     return p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 &&
-           made_of(scores, p_.nodes[p].in[0]);
+           made_of(p_, scores, p_.nodes[p].in[0]);
   }
 
   /// Returns whether the loop does nothing but multiply, and sum up elementwise functions of the products and of loads.
@@ -124,23 +137,10 @@ class OnWarpgroups {
     return std::ranges::all_of(inside(p_), [&](int i) {
       const tile::Node& n = p_.nodes[i];
       if (n.kind == tile::NodeKind::accumulate)
-        return n.in.size() == 1 && n.shape == p_.nodes[product].shape && made_of(product, n.in[0]);
+        return n.in.size() == 1 && n.shape == p_.nodes[product].shape && made_of(p_, product, n.in[0]);
       return i == product || n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::map ||
              n.kind == tile::NodeKind::repeat;
     });
-  }
-
-  /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
-  bool made_of(int scores, int x) const {
-    const tile::Node& n = p_.nodes[x];
-    if (x == scores) return true;
-    return n.kind == tile::NodeKind::map && n.shape == p_.nodes[scores].shape &&
-           std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
-  }
-
-  /// Appends to `all` the nodes of which node x is computed.
-  void add_made_of(int x, std::vector<int>& all) const {
-    for (int in : p_.nodes[x].in) all.push_back(in), add_made_of(in, all);
   }
 
   /// Returns the reason if threads cannot load the words of weights that they widen: those begin at multiples of 4 bytes, and the tiles

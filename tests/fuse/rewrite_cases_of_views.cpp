@@ -63,12 +63,13 @@ std::vector<Case> cases_of_views() {
           };
           return matmul(scaled(x, s, d.m), transposed(scaled(w, t, 64)));
         },
-        "custom"},
+        "permute reshape reshape permute custom"},
        {[](Draw& d) {  // blocks of 64 of K
           const TensorHandle x = d.in("x", {d.m, 256}, DType::e4m3), w = d.in("w", {64, 256}, DType::e4m3);
           const TensorHandle s = d.in("s", {d.m, 4, 1}, DType::f32);
-          return matmul(cast(reshape(reshape(cast(x, DType::f32), {d.m, 4, 64}) * s, {d.m, 256}), DType::bf16),
-                        transposed(cast(cast(w, DType::f32) * d.in("t", {64, 1}, DType::f32), DType::bf16)));
+          const TensorHandle left =
+              cast(reshape(reshape(cast(x, DType::f32), {d.m, 4, 64}) * s, {d.m, 256}), DType::bf16);
+          return matmul(left, transposed(cast(cast(w, DType::f32) * d.in("t", {64, 1}, DType::f32), DType::bf16)));
         },
         "cast reshape mul reshape cast cast mul cast permute matmul"},
        cost},
