@@ -26,7 +26,8 @@ class Rewrite;
 using OfGraph = std::optional<graph::KernelGraph>(const graph::KernelGraph&);
 OfGraph dead_code, computed_twice;  // live.cpp
 OfGraph in_memory_order, heads_first, separate_pairs,
-    decompose;  // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp
+    decompose,   // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp
+    split_rows;  // split_rows.cpp
 
 /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
 /// nothing if the rule does not apply.
@@ -62,6 +63,11 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "an input's dimensions have another order in memory, and elementwise operators, reductions and concatenations "
      "read it",
      in_memory_order},
+    {Level::given, "split rows",
+     "a reshape splits rows of what elementwise operators or norms make, of no product, and the largest element of "
+     "each "
+     "part is taken",
+     split_rows},
     {Level::given, "widened weights",
      "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
      "of each row or group of K",

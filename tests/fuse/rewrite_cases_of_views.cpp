@@ -30,6 +30,19 @@ std::vector<Case> cases_of_views() {
           return relu(permute(d.in("x", {d.a, d.c, d.c, d.c}), {0, 3, 1, 2}));
         },
         "permute relu"}},
+      {"split rows",
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {d.m, 12}, DType::f32), w = d.in("w", {12}, DType::f32);
+          const TensorHandle y = reshape(rms_norm(relu(x)) * w, {d.m, 3, 4});
+          return y * amax(abs(y), {2}, true);
+        },
+        "reshape relu rms_norm reshape mul reshape abs amax mul"},
+       {[](Draw& d) {  // whole rows
+          const TensorHandle x = d.in("x", {d.m, 12}, DType::f32), y = reshape(relu(x), {d.m, 3, 4});
+          return y * sum(abs(y), {2}, true);
+        },
+        "relu reshape abs sum mul"},
+       cost},
       {"widened weights",
        {[](Draw& d) {
           const TensorHandle x = d.in("x", {d.m, 128}, DType::f16), w = d.in("w", {32, 128}, DType::uint4);
