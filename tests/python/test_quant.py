@@ -272,3 +272,18 @@ def test_a_packed_weight_is_repacked_once_and_again_where_it_changes(rng):
     packed ^= 0x88  # 8 more or less in each number
     np.testing.assert_array_equal(custom.int4_rows(packed, 0).numpy(), rows.numpy() ^ 0x88)
     assert custom.int4_rows(torch.from_numpy(q), 1) is not rows
+
+
+def test_activations_are_quantised_in_the_kernel_of_their_norm(rng):
+    def quantised_norm(x, w):  # as in docs/how-to/run-a-4-bit-model.md
+        m, n = x.shape
+        y = zellige.cast(zellige.rms_norm(x, w, eps=1e-5), "f32").reshape(m, n // 128, 128)
+        scale = zellige.clamp(zellige.amax(zellige.abs(y), -1, keepdim=True), 1e-12, 3e38) / 448
+        return zellige.cast(y / scale, "e4m3", saturate=True).reshape(m, n), scale.reshape(m, n // 128)
+
+    program = zellige.compile(quantised_norm, TensorSpec((4, 256), "f16"), TensorSpec((256,), "f16"), target="sm_90a", on="emulator")
+    assert program.source.count("__global__") == 1
+    x = rng.standard_normal((4, 256)).astype(np.float16)
+    q, scale = program(x, np.ones(256, np.float16))
+    y = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5)
+    assert (np.abs(q.astype(np.float64).reshape(4, 2, 128) * scale[:, :, None] - y.reshape(4, 2, 128)) <= 17 * scale[:, :, None]).all()
