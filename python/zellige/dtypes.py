@@ -78,9 +78,14 @@ def is_integer(name: str) -> bool:
     return name not in PACKED and _native.dtypes()[name]["code"] in _INTEGERS
 
 
+def bits(name: str) -> int:
+    """Returns the size of an element of the dtype, in bits."""
+    return _native.dtypes()[name]["bits"]
+
+
 def itemsize(name: str) -> int:
     """Returns the size of an element of the dtype, in bytes."""
-    return _native.dtypes()[name]["bits"] // 8
+    return bits(name) // 8
 
 
 def dlpack_code(dtype) -> tuple:

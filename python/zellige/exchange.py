@@ -9,7 +9,7 @@ import ctypes
 import functools
 import numbers
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import _native, dtypes, sizes
 from ._native import Error
@@ -171,6 +171,15 @@ def current_stream(like, device: int):
     if framework == "jaxlib":
         raise Error("arrays of JAX on a GPU: JAX does not report its stream; wait for them by block_until_ready, and pass stream= and out=")
     return None
+
+
+def in_bytes(info):
+    """Returns the description of an input as its array is: of numbers of 4 bits, two in a byte of uint8, one of bytes."""
+    if dtypes.bits(info.dtype) >= 8:
+        return info
+    line = next(d for d, s in enumerate(info.strides) if s == 1 and info.shape[d] > 1)
+    halved = {"shape": tuple(n // 2 if d == line else n for d, n in enumerate(info.shape))}
+    return replace(info, dtype="uint8", strides=tuple(s if d == line else s // 2 for d, s in enumerate(info.strides)), **halved)
 
 
 def padding_of(info):

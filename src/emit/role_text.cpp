@@ -314,9 +314,9 @@ void KernelText::issue(const Work& work, bool peeled) {
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k,
             in_columns ? "in tensor memory" : "on wgmma", rows, row.n, row.k, peeled ? ", the first" : "");
   if (const auto widened = kernel::widened_operand(block_, work.node, m))
-    return out_.line("issue_widened<{}, {}>(acc{}, rows{}, {}, lane, [&] {{ load{}(at_most(++next{}, {})); }}{});",
-                     widened->scale >= 0, widened->zero >= 0, work.node, work.node, operand(1), work.node, work.node,
-                     plan_.iterations_per_block() - 1, peeled ? ", false" : "");
+    return out_.line("issue_widened<{}, {}{}>(acc{}, rows{}, {}, lane, [&] {{ load{}(at_most(++next{}, {})); }}{});",
+                     widened->scale >= 0, widened->zero >= 0, widened->added ? ", true" : "", work.node, work.node,
+                     operand(1), work.node, work.node, plan_.iterations_per_block() - 1, peeled ? ", false" : "");
   if (!n.carried) registers(work.node, plan_.layout_of(work));
   out_.line("{}<{}, {}{}>(acc{}, {}, {}{});", in_columns ? "products.issue" : "issue_wgmma",
             type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),

@@ -19,10 +19,10 @@ void KernelText::widened_product(const Work& work, const kernel::WidenedOperand&
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
             printable(block_.nodes[widened.bytes].name), m.m, m.n, m.k, m.warps.k);
   const bool some = open_threads(c);
-  out_.line("multiply_widened<{}, {}, {}, {}, {}>(acc{}, {}, {}, {}, {}, warp, lane);",
+  out_.line("multiply_widened<{}, {}, {}, {}, {}{}>(acc{}, {}, {}, {}, {}, warp, lane);",
             type_name(block_.nodes[n.in[1]].dtype), type_name(widened.packed), m.k, widened.scale_run, widened.zero_run,
-            work.node, operand_tile(work, 0), tile_at(plan_.tensor_of(widened.bytes)), numbers(widened.scale),
-            numbers(widened.zero));
+            widened.added ? ", true" : "", work.node, operand_tile(work, 0), tile_at(plan_.tensor_of(widened.bytes)),
+            numbers(widened.scale), numbers(widened.zero));
   if (some) out_.close();
 }
 

@@ -82,7 +82,8 @@ cost::WayCost cost(const Choice& c) {
   return sum;
 }
 
-/// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses.
+/// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses. That
+/// level comes first: the level `given` takes products of few rows.
 Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
                         const rewrite::Watch& watch, Reasons reasons) {
   const auto rewritten = [&](graph::KernelGraph& of) {
@@ -90,12 +91,13 @@ Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, can
       apply(level, of, watch, known);
     return choose(of, target, known, watch, reasons);
   };
-  apply(rules::Level::given, g, watch, known);
   graph::KernelGraph on_warpgroups = g;
   const bool has_other = target::find_warpgroup_mma(target, "f16", "f16", "f32", 64, true) &&
                          apply(rules::Level::warpgroups, on_warpgroups, watch, known);
+  apply(rules::Level::given, g, watch, known);
   Choice choice = rewritten(g);
   if (!has_other || choice.ended) return choice;
+  apply(rules::Level::given, on_warpgroups, watch, known);
   Choice other = rewritten(on_warpgroups);
   const target::Costs::Search& search = target.costs.search;
   cost::WayCost measured = cost(other);

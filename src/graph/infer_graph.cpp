@@ -355,6 +355,10 @@ static bool is_arithmetic(OpKind kind) {
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
   if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
     fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
+  const bool of_8_bits = dtype == DType::e4m3 || dtype == DType::e5m2;
+  if (kind == OpKind::matmul && a.dtype != DType::f32 && (a.dtype != DType::bf16 || !of_8_bits))
+    fail_at(where, "expected precision f32, or bf16 with operands of e4m3 or e5m2, found {} with {}", name(a.dtype),
+            name(dtype));
   if (kind == OpKind::cast && is_weight_only(a.dtype))
     fail_at(where, "expected a cast to a dtype that kernels store, found {}: of it there are inputs alone",
             name(a.dtype));

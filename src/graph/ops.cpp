@@ -100,7 +100,7 @@ const OpInfo& info(OpKind kind) { return op_table[static_cast<std::size_t>(kind)
 std::vector<AttributeKey> attribute_keys(OpKind kind) {
   constexpr bool optional = false;
   static const std::map<OpKind, std::vector<AttributeKey>> keys{
-      {OpKind::matmul, {{"tf32", optional}}},
+      {OpKind::matmul, {{"tf32", optional}, {"precision", optional}}},
       {OpKind::slice_scatter, {{"dim"}, {"start", optional}}},
       {OpKind::mul_scalar, {{"scalar"}}},
       {OpKind::cast, {{"dtype"}, {"saturate", optional}}},

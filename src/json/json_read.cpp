@@ -236,6 +236,7 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
     if (kind == OpKind::unfold) read_unfold(where, key.name, value, a);
     if (key.name == "end") a.end = sized_integer(name, value, Of::end, 1);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
+    if (key.name == "precision") a.dtype = read_dtype(where, name, value);
     if (key.name == "tf32") a.tf32 = read_flag(where, name, value);
     if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);

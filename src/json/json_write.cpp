@@ -92,6 +92,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
     if (name == "start" && (key.required || a.start != 0)) j[name] = a.start;
     if (name == "end") j[name] = a.end;
     if (name == "dtype") j[name] = graph::name(a.dtype);
+    if (name == "precision" && a.dtype != graph::DType::f32) j[name] = graph::name(a.dtype);
     if (name == "tf32" && a.tf32) j[name] = true;
     if (name == "saturate" && a.saturate) j[name] = true;
     if (name == "keepdim") j[name] = a.keepdim;

@@ -4,7 +4,7 @@ namespace zellige::kernel {
 namespace {
 
 /// Returns the one operand of `node`, if that is a map by `op` of two operands; the other one, a load perhaps repeated
-/// along dimension `k` in runs of whole `units`, becomes `numbers`. It is the second one, or the first factor. Returns `node` if it is no
+/// along dimension `k` in runs of whole `units`, becomes `numbers`. It is the second one, or the first of a product or sum. Returns `node` if it is no
 /// such map, and -1 if its other operand is not so.
 int below(const tile::TileProgram& p, int node, graph::OpKind op, int k, std::int64_t unit, int& numbers,
           std::int64_t& run) {
@@ -14,7 +14,7 @@ int below(const tile::TileProgram& p, int node, graph::OpKind op, int k, std::in
   const auto is_number = [&](int x) {
     return p.nodes[x].kind == tile::NodeKind::load || p.nodes[x].kind == tile::NodeKind::repeat;
   };
-  const int other = op == graph::OpKind::mul && is_number(n.in[0]) ? 0 : 1;
+  const int other = op != graph::OpKind::sub && is_number(n.in[0]) ? 0 : 1;
   const tile::Node* of = &p.nodes[n.in[other]];
   numbers = n.in[other], run = n.shape[k];
   if (of->kind == tile::NodeKind::repeat) {
@@ -32,9 +32,11 @@ std::optional<WidenedOperand> weights(const tile::TileProgram& p, int round, int
   WidenedOperand w{.round = round};
   const tile::Node& operand = p.nodes[round];
   if (operand.kind != tile::NodeKind::round || operand.shape.size() != 2 || p.consumers(round).size() != 1) return {};
-  int x = below(p, operand.in[0], graph::OpKind::mul, k, unit, w.scale, w.scale_run);
-  if (x >= 0) x = below(p, x, graph::OpKind::sub, k, unit, w.zero, w.zero_run);
-  if (x < 0) return {};
+  int x = below(p, operand.in[0], graph::OpKind::add, k, unit, w.zero, w.zero_run);
+  w.added = w.zero >= 0;
+  if (x >= 0) x = below(p, x, graph::OpKind::mul, k, unit, w.scale, w.scale_run);
+  if (x >= 0 && !w.added) x = below(p, x, graph::OpKind::sub, k, unit, w.zero, w.zero_run);
+  if (x < 0 || (w.added && w.scale < 0)) return {};
   const tile::Node& n = p.nodes[x];
   if (n.kind == tile::NodeKind::unpack && n.dim == k && graph::bits(n.to_dtype) == 4) {
     w.packed = n.to_dtype, w.bytes = n.in[0];

@@ -2,6 +2,7 @@
 // zero points, so that the operand itself has no tensor.
 //
 //   round((unpack(bytes) - zero) * scale)     zero and scale: one number for each run of K of a column, or none
+//   round(unpack(bytes) * scale + zero)
 //
 // It is B of a product by mma.sync, whose bytes are in shared memory, or A of one by wgmma, which reads them in global memory.
 #pragma once
@@ -16,6 +17,7 @@ struct WidenedOperand {
   int round = -1, bytes = -1;  // the operand; the load of its bytes, which lie along K
   int scale = -1, zero = -1;   // loads of (K / run, N), or of (N, K / run); -1: none
   std::int64_t scale_run = 0, zero_run = 0;
+  bool added = false;  // zero is added to the scaled numbers, rather than subtracted before
   graph::DType packed{};
   int side = 1;  // 0: A
 

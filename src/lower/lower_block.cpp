@@ -236,6 +236,7 @@ int multiply_tiles(BlockTiles& b, const graph::BlockOp& op, const std::vector<in
   const std::vector<int> operands = lower_operands(b.whole, b.program, in[0], right, x.dtype, y.dtype, b.target);
   const int product = b.add(tile::NodeKind::matmul, operands, shape);
   b.program.nodes[product].tf32 = op.attributes.tf32;
+  b.program.nodes[product].to_dtype = op.attributes.dtype;
   b.program.nodes[product].dtype = tile::kept_in(b.block.tensors[op.outputs[0]].dtype);
   if (in.size() < 3) return product;
   const std::vector<int> back = back_from(moved(shape, b.tile_shape(op.outputs[0])));

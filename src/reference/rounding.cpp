@@ -164,6 +164,14 @@ void bias_error(const Uncertain& bias, const OperandValues& y, double unit, doub
     }
 }
 
+/// Returns the error bounds of the matmul operand x if it may be rounded to a dtype.
+std::vector<double> in_precision(const Uncertain& x, graph::DType dtype) {
+  const double unit = std::ldexp(1.0, -graph::format(dtype).mantissa - 1);
+  std::vector<double> error(x.error, x.error + graph::size(x.at.shape));
+  for (std::size_t i = 0; i < error.size(); ++i) error[i] = known(error[i] + unit * std::fabs(x.at.values[i]));
+  return error;
+}
+
 /// Returns the error bounds of the matmul operand x after it is rounded to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + graph::size(x.at.shape));
@@ -328,6 +336,9 @@ void propagate(graph::OpKind kind, const graph::Attributes& attributes, graph::D
       const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x), eb = tf32_error(in[1]);
       matmul(dtype, 4, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0], repeats,
              threads);
+    } else if (attributes.dtype != graph::DType::f32) {
+      const std::vector<double> ea = in_precision(x, attributes.dtype), eb = in_precision(in[1], attributes.dtype);
+      matmul(dtype, 8, {x.at, ea.data()}, {in[1].at, eb.data()}, errors[0], repeats, threads);
     } else {
       matmul(dtype, dtype == graph::DType::f32 ? 0 : 8, x, in[1], errors[0], repeats, threads);
     }

@@ -2,6 +2,7 @@
 //
 //   y = x (q s)^T      q: uint4 (N, K), one scale for each row, s (N, 1), or for each group of K, s (N, G, 1)
 //   y = x ((q - z) s)^T
+//   y = x (q s + b)^T
 //
 // With many rows the weight is A of a product by wgmma, which takes it from registers: y^T = ((q - z) s) x^T.
 //
@@ -32,12 +33,12 @@ struct GroupNumbers {
   DType dtype = DType::f32;
 };
 
-/// A weight (N, K) of which a matmul multiplies the transpose: (cast(q) - zero) * scale.
+/// A weight (N, K) of which a matmul multiplies the transpose: (cast(q) - zero) * scale + bias.
 struct WidenedWeight {
   int q = -1;
   std::int64_t n = 0, k = 0;
   DType narrow = DType::f32, dtype = DType::f32;  // of q, and to which it is cast
-  std::optional<GroupNumbers> zero, scale;
+  std::optional<GroupNumbers> zero, scale, bias;
 };
 
 /// Returns the tensor of which `t` is a cast of a narrow type, or `t` itself.
@@ -74,6 +75,10 @@ class WeightReader {
   bool along_groups(int t) {
     t = below_views(t);
     if (!is_whole(t)) return false;
+    if (const KernelOp* sum = g_.inner(t, OpKind::add, 2)) {
+      if (!split(*sum, w_.bias, true, t)) return false;
+      t = below_views(t);
+    }
     if (const KernelOp* product = g_.inner(t, OpKind::mul, 2)) {
       if (!split(*product, w_.scale, true, t)) return false;
       t = below_views(t);
@@ -84,7 +89,7 @@ class WeightReader {
     }
     while (const KernelOp* wider = g_.inner(t, OpKind::cast)) {  // of what is exact in the narrower type
       if (is_narrow(g_.dtype(wider->inputs[0]))) break;
-      if (w_.zero || w_.scale) return false;
+      if (w_.zero || w_.scale || w_.bias) return false;
       t = below_views(wider->inputs[0]);
     }
     const KernelOp* cast = g_.inner(t, OpKind::cast);
@@ -123,7 +128,7 @@ struct WeightTiles {
 /// Returns how many elements of K have one scale and one zero point; 1: all of a row.
 std::int64_t run_of(const WidenedWeight& w) {
   std::int64_t run = 1;
-  for (const auto& numbers : {w.scale, w.zero})
+  for (const auto& numbers : {w.scale, w.zero, w.bias})
     if (numbers && numbers->groups > 1) run = std::max(run, w.k / numbers->groups);
   return run;
 }
@@ -218,6 +223,7 @@ class WeightWriter {
     value = add(OpKind::cast, {value}, {.dtype = w_.dtype});
     if (w_.zero) value = add(OpKind::sub, {value, numbers(*w_.zero)});
     if (w_.scale) value = add(OpKind::mul, {value, numbers(*w_.scale)});
+    if (w_.bias) value = add(OpKind::add, {value, numbers(*w_.bias)});
     return dtype != out_dtype(value) ? add(OpKind::cast, {value}, {.dtype = dtype}) : value;
   }
 
@@ -306,14 +312,15 @@ bool widened_weights(const Known& g, const KernelOp& op, Rewrite& out) {
   return tiles.has_value();
 }
 
-/// The same for many rows, where wgmma multiplies the weight from registers.
+/// The same where wgmma multiplies the weight from registers: of more rows than its least, which one warp multiplies as well.
 bool weights_in_registers(const Known& g, const KernelOp& op, Rewrite& out) {
   const std::optional<WidenedWeight> w = weight_of(g, op);
   const DType dtype = g.dtype(op.inputs[0]);
-  if (!w || w->dtype != dtype) return false;
-  for (const auto& numbers : {w->scale, w->zero})  // threads load these as they are
+  if (!w || w->dtype != dtype || (w->bias && (w->zero || !w->scale))) return false;
+  for (const auto& numbers : {w->scale, w->zero, w->bias})  // threads load these as they are
     if (numbers && (numbers->dtype != dtype || g.dtype(below_cast(g, numbers->tensor)) != dtype)) return false;
-  const std::optional<WeightTiles> tiles = tiles_of_warpgroups(*w, graph::size(g.shape(op.inputs[0])) / w->k);
+  const std::int64_t rows = graph::size(g.shape(op.inputs[0])) / w->k;
+  const std::optional<WeightTiles> tiles = rows > 8 ? tiles_of_warpgroups(*w, rows) : std::nullopt;
   if (tiles) replace(g, op, out, *w, *tiles);
   return tiles.has_value();
 }

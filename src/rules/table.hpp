@@ -26,7 +26,8 @@ class Rewrite;
 using OfGraph = std::optional<graph::KernelGraph>(const graph::KernelGraph&);
 OfGraph dead_code, computed_twice;  // live.cpp
 OfGraph in_memory_order, heads_first, separate_pairs,
-    decompose;  // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp
+    decompose,   // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp
+    split_rows;  // split_rows.cpp
 
 /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
 /// nothing if the rule does not apply.
@@ -39,6 +40,7 @@ OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;                              // rules_of_products.cpp
 OfOperator widened_weights, weights_in_registers;  // rules_of_weights.cpp
+OfOperator scaled_blocks;                          // rules_of_scales.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
@@ -61,6 +63,11 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "an input's dimensions have another order in memory, and elementwise operators, reductions and concatenations "
      "read it",
      in_memory_order},
+    {Level::given, "split rows",
+     "a reshape splits rows of what elementwise operators or norms make, of no product, and the largest element of "
+     "each "
+     "part is taken",
+     split_rows},
     {Level::given, "widened weights",
      "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
      "of each row or group of K",
@@ -68,6 +75,11 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::warpgroups, "weights in registers",
      "a matmul reads such a cast, of groups of 128 at most, and warpgroups multiply it as A",
      each<weights_in_registers>},
+    {Level::warpgroups, "scaled blocks",
+     "a matmul of bf16 reads casts of 8-bit floats along K, each times a float32 scale of blocks of a multiple of 128 "
+     "of "
+     "K",
+     each<scaled_blocks>},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
     {Level::normal, "identity",

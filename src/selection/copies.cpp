@@ -43,7 +43,8 @@ bool is_aligned(const tile::TilePrograms& program, const tile::Node& n, int inne
 /// Returns whether the threads that hold wgmma accumulators should read the tile directly from global memory:
 ///
 /// - after the loop, if the tile is combined with the accumulators element by element;
-/// - in attention (two chained matmuls), also before or inside the loop, for example as a bias of the scores.
+/// - in attention (two chained matmuls), also before or inside the loop, for example as a bias of the scores;
+/// - inside a loop whose products are scaled before they are summed up, as a scale.
 ///
 /// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
 /// the ring.
@@ -51,6 +52,10 @@ bool combined_with_accumulators(const kernel::Kernel& kernel, const Selection& s
                                 const tile::Node& load, int gmem_inner, const LoadReads& reads) {
   if (kernel.program.loop == 1 || !selected.any(&kernel::MatmulChoice::asynchronous, true)) return false;
   if (selected.any(&kernel::MatmulChoice::chained, true)) return true;
+  if (load.view.iterates() && std::ranges::none_of(selected.matmuls, [&](const auto& m) {
+        return m.second.asynchronous() && kernel.program.nodes[m.first].carried;
+      }))
+    return true;
   const tile::Sections sections(kernel.program);
   return std::ranges::all_of(reads, [&](const auto& read) {
     const WorkItem& t = tasks[read.first];

@@ -34,8 +34,21 @@ std::vector<int> inside(const tile::TileProgram& p) {
   return found;
 }
 
-/// The matmuls of a loop that are to run on warpgroups: sums of products, or two that are chained in registers, in
-/// attention S = Q K^T (the scores) and O = P V.
+/// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
+bool made_of(const tile::TileProgram& p, int scores, int x) {
+  const tile::Node& n = p.nodes[x];
+  if (x == scores) return true;
+  return n.kind == tile::NodeKind::map && n.shape == p.nodes[scores].shape &&
+         std::ranges::any_of(n.in, [&](int in) { return made_of(p, scores, in); });
+}
+
+/// Appends to `all` the nodes of which node x is computed.
+void add_made_of(const tile::TileProgram& p, int x, std::vector<int>& all) {
+  for (int in : p.nodes[x].in) all.push_back(in), add_made_of(p, in, all);
+}
+
+/// The matmuls of a loop that are to run on warpgroups: sums of products, two that are chained in registers, in
+/// attention S = Q K^T (the scores) and O = P V, or one whose products of an iteration are scaled before they are summed up.
 class OnWarpgroups {
  public:
   OnWarpgroups(const Selection& selected, const tile::TilePrograms& program, const target::Target& target)
@@ -60,7 +73,7 @@ class OnWarpgroups {
       if (std::string why = choose(product); !why.empty()) return why;
       const kernel::MatmulChoice& choice = choices.at(product);
       const std::int64_t own = accumulator_registers(choice, choice.warps);
-      sums += product == scores_ ? own + own / 2 : own;
+      sums += product == scores_ ? own + own / 2 : scaled_ ? 2 * own : own;
     }
     const std::int64_t columns = kernel::tensor_columns(choices).count;
     if (columns > target::tensor_memory_columns)
@@ -93,12 +106,16 @@ class OnWarpgroups {
       scores_ = others.front(), products_ = {others.front(), carried.front()};
       return "";
     }
+    if (p_.loop >= 2 && rows && carried.empty() && others.size() == 1 && is_scaled(others.front())) {
+      scaled_ = true, products_ = others;
+      return "";
+    }
     if (products_.empty()) return "no product is summed over the loop";
     if (p_.loop < 2) return "the loop makes one trip";
     std::vector<int> used = products_;
     for (int product : products_) {
       used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
-      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_.nodes[product].in[0], used);
+      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_, p_.nodes[product].in[0], used);
     }
     if (widens_ && products_.size() > 1) return "the loop widens an operand of one of several products";
     for (int i : inside(p_))
@@ -112,20 +129,18 @@ class OnWarpgroups {
   bool feeds_fragments(int scores, int product) const {
     const int p = p_.nodes[product].in[0];
     return p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 &&
-           made_of(scores, p_.nodes[p].in[0]);
+           made_of(p_, scores, p_.nodes[p].in[0]);
   }
 
-  /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
-  bool made_of(int scores, int x) const {
-    const tile::Node& n = p_.nodes[x];
-    if (x == scores) return true;
-    return n.kind == tile::NodeKind::map && n.shape == p_.nodes[scores].shape &&
-           std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
-  }
-
-  /// Appends to `all` the nodes of which node x is computed.
-  void add_made_of(int x, std::vector<int>& all) const {
-    for (int in : p_.nodes[x].in) all.push_back(in), add_made_of(in, all);
+  /// Returns whether the loop does nothing but multiply, and sum up elementwise functions of the products and of loads.
+  bool is_scaled(int product) const {
+    return std::ranges::all_of(inside(p_), [&](int i) {
+      const tile::Node& n = p_.nodes[i];
+      if (n.kind == tile::NodeKind::accumulate)
+        return n.in.size() == 1 && n.shape == p_.nodes[product].shape && made_of(p_, product, n.in[0]);
+      return i == product || n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::map ||
+             n.kind == tile::NodeKind::repeat;
+    });
   }
 
   /// Returns the reason if threads cannot load the words of weights that they widen: those begin at multiples of 4 bytes, and the tiles
@@ -152,7 +167,8 @@ class OnWarpgroups {
     // 8-column tiles, which the code that reads mma.sync accumulators expects.
     const std::int64_t columns = chain ? tile::ceil_div(choice.n, 16) * 16 : choice.batch * choice.n;
     const Instruction* row =
-        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(graph::DType::f32), columns, from_registers);
+        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(graph::DType::f32), columns, from_registers,
+                                   scaled_ && n.to_dtype != graph::DType::f32);
     if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
     if (choice.batch > 1 && (chain || graph::size(p_.nodes[n.in[0]].shape) != choice.m * choice.k))
       return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
@@ -229,6 +245,7 @@ class OnWarpgroups {
   std::vector<int> products_;
   int scores_ = -1;      // the first of two chained matmuls; -1: sums of products
   bool widens_ = false;  // the product's A is widened in registers
+  bool scaled_ = false;  // a product's accumulators are those of one iteration
 };
 
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is

@@ -24,6 +24,8 @@ struct TargetRows {
   std::map<Types, const Instruction*> of_warps;  // of one warp, per types: see find_mma
   // Those that only start a product (wgmma), by N, whether A is in registers, and types.
   std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> asynchronous;
+  // The same of 8-bit floats by wgmma, whose accumulators have fewer bits than float32 (atom/mma_reference.hpp).
+  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> cut;
   // Of TMA, by source, destination and dimensions of the box: the one with the fewest qualifiers.
   std::map<std::tuple<Instruction::Space, Instruction::Space, std::size_t>, const Instruction*> of_boxes;
 };
@@ -87,6 +89,9 @@ TargetRows rows_of(const Target& t) {
       const bool in_memory =
           row.a.space == Instruction::Space::smem && (row.a.majors == either_way || in_tensor_memory(row));
       if (in_registers || in_memory) rows.asynchronous.insert({{row.n, in_registers, types}, &row});
+    } else if (row.completion == Instruction::Completion::commit_group && row.a.bits == 8 &&
+               row.a.number == row.b.number) {
+      rows.cut.insert({{row.n, row.a.space == Instruction::Space::rmem, types}, &row});
     }
   };
   for (const Instruction& row : zellige::instructions()) add(row);
@@ -138,10 +143,14 @@ bool has_half_step(const Instruction& row) {
 }
 
 const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d,
-                                      std::int64_t n, bool a_in_registers) {
-  const auto& rows = known_rows(t).asynchronous;
-  const auto row = rows.find({n, a_in_registers, {a, b, d}});
-  return row == rows.end() ? nullptr : row->second;
+                                      std::int64_t n, bool a_in_registers, bool cut) {
+  const TargetRows& all = known_rows(t);
+  for (const auto* rows : {&all.asynchronous, &all.cut}) {
+    if (rows == &all.cut && !cut) break;
+    const auto row = rows->find({n, a_in_registers, {a, b, d}});
+    if (row != rows->end()) return row->second;
+  }
+  return nullptr;
 }
 
 const Instruction* find_tma(const Target& t, Instruction::Space from, Instruction::Space to, std::size_t dimensions) {

@@ -39,9 +39,10 @@ bool has_half_step(const Instruction&);
 
 /// Returns the warpgroup instruction (wgmma, or a product in tensor memory) with exactly `n` columns, for operands of types a and b and accumulators
 /// of type d. The operands are in shared memory and may be contiguous along K, or along M (A) and N (B). With
-/// `a_in_registers`, A is in registers. Returns nullptr if the target has no such instruction.
+/// `a_in_registers`, A is in registers. With `cut` the instruction may keep fewer bits of accumulators than float32 has, as wgmma does
+/// of 8-bit floats, and may multiply lines of K alone. Returns nullptr if the target has no such instruction.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b, std::string_view d,
-                                      std::int64_t n, bool a_in_registers = false);
+                                      std::int64_t n, bool a_in_registers = false, bool cut = false);
 
 /// Returns the ldmatrix instruction that loads the most 8x8 matrices at once from shared memory, or nullptr
 /// if the target has none.

@@ -41,8 +41,10 @@ void check_product(const Kernel& k, const target::Target& target, const Work& w)
              chain = !widens && kernel::find_work(k, [](const Work&other) { return other.matmul.chained(); }),
              in_registers = widens || k.has_fragments(w.node);
   const std::int64_t columns = chain ? tile::ceil_div(m.n, 16) * 16 : m.columns();
-  const Instruction* right = m.asynchronous() ? target::find_warpgroup_mma(target, a, b, sums, columns, in_registers)
-                                              : target::find_mma(target, a, b, sums);
+  const bool cut = !n.carried && n.to_dtype != DType::f32;
+  const Instruction* right = m.asynchronous()
+                                 ? target::find_warpgroup_mma(target, a, b, sums, columns, in_registers, cut)
+                                 : target::find_mma(target, a, b, sums);
   if (m.row == right) return;
   reject(k, w, "multiplies {} in {} by {} in {} columns by {}; the instruction for them is {}", a,
          in_registers ? "registers" : "shared memory", b, columns, m.row->name, right ? right->name : "none");

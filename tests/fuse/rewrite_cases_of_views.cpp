@@ -30,6 +30,19 @@ std::vector<Case> cases_of_views() {
           return relu(permute(d.in("x", {d.a, d.c, d.c, d.c}), {0, 3, 1, 2}));
         },
         "permute relu"}},
+      {"split rows",
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {d.m, 12}, DType::f32), w = d.in("w", {12}, DType::f32);
+          const TensorHandle y = reshape(rms_norm(relu(x)) * w, {d.m, 3, 4});
+          return y * amax(abs(y), {2}, true);
+        },
+        "reshape relu rms_norm reshape mul reshape abs amax mul"},
+       {[](Draw& d) {  // whole rows
+          const TensorHandle x = d.in("x", {d.m, 12}, DType::f32), y = reshape(relu(x), {d.m, 3, 4});
+          return y * sum(abs(y), {2}, true);
+        },
+        "relu reshape abs sum mul"},
+       cost},
       {"widened weights",
        {[](Draw& d) {
           const TensorHandle x = d.in("x", {d.m, 128}, DType::f16), w = d.in("w", {32, 128}, DType::uint4);
@@ -53,6 +66,25 @@ std::vector<Case> cases_of_views() {
           return matmul(x, transposed(cast(w, DType::f16) * d.in("s", {65, 1}, DType::f16)));
         },
         "cast mul permute matmul"},
+       cost},
+      {"scaled blocks",
+       {[](Draw& d) {
+          const TensorHandle x = d.in("x", {d.m, 256}, DType::e4m3), w = d.in("w", {64, 256}, DType::e4m3);
+          const TensorHandle s = d.in("s", {d.m, 2, 1}, DType::f32), t = d.in("t", {64, 2, 1}, DType::f32);
+          const auto scaled = [](const TensorHandle& v, const TensorHandle& by, std::int64_t n) {
+            return cast(reshape(reshape(cast(v, DType::f32), {n, 2, 128}) * by, {n, 256}), DType::bf16);
+          };
+          return matmul(scaled(x, s, d.m), transposed(scaled(w, t, 64)));
+        },
+        "permute reshape reshape permute custom"},
+       {[](Draw& d) {  // blocks of 64 of K
+          const TensorHandle x = d.in("x", {d.m, 256}, DType::e4m3), w = d.in("w", {64, 256}, DType::e4m3);
+          const TensorHandle s = d.in("s", {d.m, 4, 1}, DType::f32);
+          const TensorHandle left =
+              cast(reshape(reshape(cast(x, DType::f32), {d.m, 4, 64}) * s, {d.m, 256}), DType::bf16);
+          return matmul(left, transposed(cast(cast(w, DType::f32) * d.in("t", {64, 1}, DType::f32), DType::bf16)));
+        },
+        "cast reshape mul reshape cast cast mul cast permute matmul"},
        cost},
       {"computed twice",
        {[](Draw& d) {

@@ -205,3 +205,85 @@ def test_int8pack_mm_widens_the_weight(rng):
     y = on_zellige(lambda x, w, s: torch.ops.aten._weight_int8pack_mm(x, w, s), x, w, s)
     exact = x.double() @ (w.double() * s.double()[:, None]).t()
     assert (y.double() - exact).abs().max() <= 1e-2 * exact.abs().max()
+
+
+def packed_for_mma(q, inner):
+    """q (n, k) as _convert_weight_to_int4pack packs it on a GPU, lane by lane: its kernel's own indices."""
+    n, k = q.shape
+    words = np.zeros((n // 8, k // (16 * inner), 32, inner // 2), np.uint32)
+    for block, along, lane, word in np.ndindex(*words.shape):
+        first = (along * inner + 2 * word) * 16 + lane % 4 * 2
+        v = [q[8 * block + lane // 4, first + 16 * tile + 8 * half + i] for tile in (0, 1) for half in (0, 1) for i in (0, 1)]
+        words[block, along, lane, word] = sum(int(v[i]) << 4 * at for at, i in enumerate((0, 2, 4, 6, 1, 3, 5, 7)))
+    return words.view(np.int32)
+
+
+def int4_parts(rng, n, k, group):
+    import torch
+
+    q = rng.integers(0, 16, (n, k)).astype(np.int32)
+    numbers = torch.from_numpy(np.stack([rng.random((k // group, n)) / 8 + 0.01, rng.standard_normal((k // group, n))], -1).astype(np.float32)).bfloat16()
+    wide = (torch.from_numpy(q) - 8) * numbers[..., 0].double().t().repeat_interleave(group, 1) + numbers[..., 1].double().t().repeat_interleave(group, 1)
+    return q, numbers, wide
+
+
+@pytest.mark.parametrize("n, k", [(16, 2), (48, 64), (64, 6), (112, 128), (208, 34)])
+def test_torchs_order_for_the_cpu_is_read(rng, n, k):
+    torch = pytest.importorskip("torch")
+    from zellige.torch.import_ import packed
+
+    q = rng.integers(0, 16, (n, k)).astype(np.int32)
+    rows = packed.rows(torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.from_numpy(q), 1))
+    np.testing.assert_array_equal(rows.numpy(), quant.pack(q.astype("i4") - 8))
+    np.testing.assert_array_equal(packed.rows(torch.from_numpy(q), 1).numpy(), rows.numpy())
+
+
+@pytest.mark.parametrize("inner", [2, 4, 8])
+def test_torchs_order_for_a_gpu_is_read(rng, inner):
+    torch = pytest.importorskip("torch")
+    from zellige.torch.import_ import packed
+
+    q = rng.integers(0, 16, (24, 256)).astype(np.int32)
+    rows = quant.pack(q.astype("i4") - 8)
+    np.testing.assert_array_equal(packed.rows(torch.from_numpy(packed_for_mma(q, inner))).numpy(), rows)
+    high_first = torch.from_numpy((q[:, ::2] << 4 | q[:, 1::2]).astype(np.uint8))
+    np.testing.assert_array_equal(packed.rows(high_first, inner).numpy(), rows)
+
+
+def test_int4pack_mm_is_torchs(rng):
+    torch = pytest.importorskip("torch")
+    q, numbers, wide = int4_parts(rng, 48, 128, 32)
+    x = torch.from_numpy(rng.standard_normal((5, 128), dtype=np.float32)).bfloat16()
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.from_numpy(q), 1)
+    f = lambda x, w, s: torch.ops.aten._weight_int4pack_mm_for_cpu(x, w, 32, s)
+    y, exact = on_zellige(f, x, packed, numbers), x.double() @ wide.t()
+    assert (y.double() - exact).abs().max() <= 1e-2 * exact.abs().max()
+    assert (y.double() - f(x, packed, numbers).double()).abs().max() <= 2e-2 * exact.abs().max()
+
+
+def test_a_packed_weight_is_repacked_once_and_again_where_it_changes(rng):
+    torch = pytest.importorskip("torch")
+    from zellige.torch.import_ import custom
+
+    q, _, _ = int4_parts(rng, 32, 64, 32)
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(torch.from_numpy(q), 1)
+    rows = custom.int4_rows(packed, 0)
+    assert custom.int4_rows(packed, 0) is rows
+    packed ^= 0x88  # 8 more or less in each number
+    np.testing.assert_array_equal(custom.int4_rows(packed, 0).numpy(), rows.numpy() ^ 0x88)
+    assert custom.int4_rows(torch.from_numpy(q), 1) is not rows
+
+
+def test_activations_are_quantised_in_the_kernel_of_their_norm(rng):
+    def quantised_norm(x, w):  # as in docs/how-to/run-a-4-bit-model.md
+        m, n = x.shape
+        y = zellige.cast(zellige.rms_norm(x, w, eps=1e-5), "f32").reshape(m, n // 128, 128)
+        scale = zellige.clamp(zellige.amax(zellige.abs(y), -1, keepdim=True), 1e-12, 3e38) / 448
+        return zellige.cast(y / scale, "e4m3", saturate=True).reshape(m, n), scale.reshape(m, n // 128)
+
+    program = zellige.compile(quantised_norm, TensorSpec((4, 256), "f16"), TensorSpec((256,), "f16"), target="sm_90a", on="emulator")
+    assert program.source.count("__global__") == 1
+    x = rng.standard_normal((4, 256)).astype(np.float16)
+    q, scale = program(x, np.ones(256, np.float16))
+    y = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5)
+    assert (np.abs(q.astype(np.float64).reshape(4, 2, 128) * scale[:, :, None] - y.reshape(4, 2, 128)) <= 17 * scale[:, :, None]).all()

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, PackedTypes, testing::ValuesIn(packed_types),
 struct Layer {
   DType weight, activation;
   std::int64_t m, n, k, group;
-  bool zero;
+  bool zero, bias = false;
 };
 
 /// Returns the layer's graph, and inputs of it.
@@ -97,6 +97,10 @@ std::pair<graph::KernelGraph, std::vector<Array>> layer_of(const Layer& l) {
     inputs.push_back(integers(per, 5));
   }
   w = w * S;
+  if (l.bias) {
+    w = w + b.input("B", per, l.activation);
+    inputs.push_back(integers(per, 5));
+  }
   if (groups) w = reshape(w, {l.n, l.k});
   b.output(matmul(X, permute(w, {1, 0})), "Y");
   return {b.build(), std::move(inputs)};
@@ -135,6 +139,7 @@ TEST_P(LayersInRegisters, AreMultipliedByWarpgroups) {
 INSTANTIATE_TEST_SUITE_P(Layers, LayersInRegisters,
                          testing::Values(Layer{DType::uint4, DType::f16, 100, 130, 256, 128, true},
                                          Layer{DType::int4, DType::bf16, 72, 64, 128, 32, false},
+                                         Layer{DType::int4, DType::bf16, 65, 72, 256, 64, false, true},
                                          Layer{DType::int8, DType::bf16, 66, 65, 128, 0, true},
                                          Layer{DType::e4m3, DType::f16, 257, 63, 192, 0, false}));
 
@@ -143,6 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Layers, WidenedLayers,
                                          Layer{DType::int4, DType::bf16, 5, 64, 256, 128, false},
                                          Layer{DType::uint4, DType::bf16, 16, 96, 384, 64, true},
                                          Layer{DType::e2m1, DType::f16, 3, 64, 256, 32, false},
+                                         Layer{DType::int4, DType::bf16, 7, 96, 256, 32, false, true},
                                          Layer{DType::int8, DType::f16, 17, 64, 256, 0, false},
                                          Layer{DType::e4m3, DType::bf16, 4, 64, 256, 0, false}));
 

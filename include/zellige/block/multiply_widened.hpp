@@ -4,7 +4,8 @@
 //   multiply_widened<half_t, uint4_packed, 512, 128, 128>(d, A, bytes, scales, zeros, warp, lane);
 //
 // A is a tile with coordinates (b, m, k), contiguous along K; `bytes` one with coordinates (k / 2, n), contiguous along K.
-// B is (q - zero) * scale: `scales` and `zeros` have coordinates (k / run, n), or are NoNumbers.
+// B is (q - zero) * scale: `scales` and `zeros` have coordinates (k / run, n), or are NoNumbers. With Added it is
+// q * scale + zero, rounded once.
 //
 // The four lanes of a column take 32 to 128 elements of K together: each has up to four words of eight neighbours, which it
 // loads at once. An instruction multiplies them in another order than that of memory, which is the same for A and B. In a
@@ -49,6 +50,22 @@ ZELLIGE_CALL uint32_t pair_mul(uint32_t x, uint32_t y) {
 #endif
 }
 
+/// Returns x * y + z of pairs of numbers of 16 bits, rounded once.
+template <class T>
+ZELLIGE_CALL uint32_t pair_fma(uint32_t x, uint32_t y, uint32_t z) {
+#if defined(__CUDA_ARCH__)
+  uint32_t result;
+  if constexpr (is_same_v<T, half_t>)
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z));
+  else
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z));
+  return result;
+#else
+  const Vec<float, 2> a = unpack<T>(x), b = unpack<T>(y), c = unpack<T>(z);
+  return pack<T>(a[0] * b[0] + c[0], a[1] * b[1] + c[1]);
+#endif
+}
+
 /// Returns the numbers in bits 0 to 3 and 16 to 19 of `bits`, whose other bits count for nothing, as a pair of T.
 template <class T, class Packed>
 ZELLIGE_CALL uint32_t widened_pair(uint32_t bits) {
@@ -81,8 +98,8 @@ ZELLIGE_CALL uint32_t number_pair(const Numbers& numbers, int k, int n) {
 }  // namespace detail
 
 /// Computes d += a b for the bytes of b. Called by all warps of the Fragment d, which divide K into whole runs of 32.
-template <class T, class Packed, int K, int ScaleRun, int ZeroRun, class F, class A, class Bytes, class Scales,
-          class Zeros>
+template <class T, class Packed, int K, int ScaleRun, int ZeroRun, bool Added = false, class F, class A, class Bytes,
+          class Scales, class Zeros>
 ZELLIGE_CALL void multiply_widened(F& d, const A& a, const Bytes& bytes, const Scales& scales, const Zeros& zeros,
                                    int warp, int lane) {
   using Op = typename step_row<T, F>::type;
@@ -123,8 +140,11 @@ ZELLIGE_CALL void multiply_widened(F& d, const A& a, const Bytes& bytes, const S
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           b[j] = detail::widened_pair<T, Packed>(of_lane[i] >> (4 * j));
-          if constexpr (!is_same_v<Zeros, NoNumbers>) b[j] = detail::pair_sub<T>(b[j], zero);
-          if constexpr (!is_same_v<Scales, NoNumbers>) b[j] = detail::pair_mul<T>(b[j], scale);
+          if constexpr (!Added && !is_same_v<Zeros, NoNumbers>) b[j] = detail::pair_sub<T>(b[j], zero);
+          if constexpr (Added)
+            b[j] = detail::pair_fma<T>(b[j], scale, zero);
+          else if constexpr (!is_same_v<Scales, NoNumbers>)
+            b[j] = detail::pair_mul<T>(b[j], scale);
         }
 #pragma unroll
         for (int mi = 0; mi < F::my_m; ++mi) {

@@ -6,7 +6,7 @@
 //   issue_widened(d, rows, k_major<256>(sX), [&] { rows.load(...); });   // d += A X; then loads for the next iteration
 //   wgmma_commit(), wgmma_wait<0>();                                // d may be read
 //
-// A is (q - zero) * scale. The caller's functions return where a number lies: bytes(n, i), byte i of the tile's row n;
+// A is (q - zero) * scale or, with Added, q * scale + zero. The caller's functions return where a number lies: bytes(n, i), byte i of the tile's row n;
 // scales(n, r) and zeros(n, r), those of run number r of K; NoNumbers: there are none. They clamp n to rows that exist.
 //
 // Parts of 32 elements of K take turns in two sets of A registers: while wgmma reads one, the threads widen into the other.
@@ -124,7 +124,7 @@ struct WidenedRows {
   }
 
   /// Widens part number `part` of K into a[part % 2].
-  template <bool Scales, bool Zeros>
+  template <bool Scales, bool Zeros, bool Added>
   ZELLIGE_CALL void widen(int part) {
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
@@ -137,8 +137,12 @@ struct WidenedRows {
           x = detail::widened_pair<T, Packed>(detail::nibble_pair(from, 2 * own + half));
         else
           x = detail::widened_bytes<T, Packed>(from >> 16 * half);
-        if constexpr (Zeros) x = detail::pair_sub<T>(x, zero[mi][r][step * 16 / ZeroRun]);
-        if constexpr (Scales) x = detail::pair_mul<T>(x, scale[mi][r][step * 16 / ScaleRun]);
+        [[maybe_unused]] const uint32_t &s = scale[mi][r][step * 16 / ScaleRun], &z = zero[mi][r][step * 16 / ZeroRun];
+        if constexpr (Zeros && !Added) x = detail::pair_sub<T>(x, z);
+        if constexpr (Added)
+          x = detail::pair_fma<T>(x, s, z);
+        else if constexpr (Scales)
+          x = detail::pair_mul<T>(x, s);
         a[part % 2][mi][i / 4][i % 4] = x;
       }
   }
@@ -185,8 +189,8 @@ struct WidenedRows {
 };
 
 /// Issues d = A b + (accumulate ? d : 0) for what `rows` has loaded, and calls next(), which loads for the next iteration. Commits the wgmma of all parts but the last one. Called by all warps of d, a Fragment of M rows.
-template <bool Scales, bool Zeros, class T, class Packed, class F, int K, int Aligned, int ScaleRun, int ZeroRun,
-          class B, class Next>
+template <bool Scales, bool Zeros, bool Added = false, class T, class Packed, class F, int K, int Aligned, int ScaleRun,
+          int ZeroRun, class B, class Next>
 ZELLIGE_CALL void issue_widened(F& d, WidenedRows<T, Packed, F, K, Aligned, ScaleRun, ZeroRun>& rows, const B& b,
                                 int lane, const Next& next, bool accumulate = true) {
   using Rows = WidenedRows<T, Packed, F, K, Aligned, ScaleRun, ZeroRun>;
@@ -196,7 +200,7 @@ ZELLIGE_CALL void issue_widened(F& d, WidenedRows<T, Packed, F, K, Aligned, Scal
 #pragma unroll
   for (int part = 0; part < Rows::parts; ++part) {
     wgmma_wait<1>();  // the part before the last one has been multiplied: its registers are free
-    rows.template widen<Scales, Zeros>(part);
+    rows.template widen<Scales, Zeros, Added>(part);
     wgmma_fence();
 #pragma unroll
     for (int mi = 0; mi < Rows::times; ++mi)

@@ -10,7 +10,7 @@ from . import words
 from .cache import graph_key
 from .cache.decisions import Decisions, told
 from .execute import capturable, collectives, cudagraphs, direct, wrappers
-from .import_ import declared, open_graph, schema, symbols
+from .import_ import custom, declared, open_graph, schema, symbols
 from .import_.aot import KeptWhole
 from .import_.decompositions import decompositions
 from .measure import attention_kernels, clock, estimates
@@ -72,7 +72,7 @@ def partitioned(module, constants, report, options, saved, captured):
 def _partitioned(module, constants, report, options, saved, captured):
     supported = Supported(report, device_of(module.graph))
     parts = convex.parts(module.graph, supported)
-    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and not is_nothing(n) for n in module.graph.nodes)
+    report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and n.target not in custom.ONCE and not is_nothing(n) for n in module.graph.nodes)
     if why := _too_slow(module.graph, supported, options):
         report.left["the graph"], report.kept = why, False
         return direct.function_of(module)

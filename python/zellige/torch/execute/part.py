@@ -71,8 +71,8 @@ class Part:
     def runs(self, program):
         """Makes the part's function, which calls `program`. Returns the program."""
         self.program = program
-        self.inputs = list(zip(self.read, self.program.inputs))
-        self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
+        self.inputs = [(i, exchange.in_bytes(info)) for i, info in zip(self.read, self.program.inputs)]
+        self.dtypes = [dtypes.torch_dtype(info.dtype) for _, info in self.inputs]
         self.call = self.direct(self.device) if self.device.type == "cuda" and self.inputs else self.checked
         return self.program
 

@@ -8,22 +8,24 @@ from ... import operators as op
 from ..._native import Error
 from ...tracing import Array, Trace
 from .. import words
-from ..import_ import operators
+from ..import_ import custom, operators
 from ..import_.kinds import COPY
 from ..import_.rows import Rows
 from ..import_.schema import Left
 from ..import_.views import VIEWS, moves
 
 
-def input_of(trace, name, value, constant=False, strides=True):
+def input_of(trace, name, value, constant=False, strides=True, is_int4=False):
     """Returns a new input of a trace, with the dtype and shape of the torch tensor `value` and, if `strides` is true,
-    its strides. Raises Left if Zellige does not support the tensor."""
+    its strides. is_int4: its bytes are two numbers of int4 each. Raises Left if Zellige does not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {f'one of {value.layout}' if isinstance(value, torch.Tensor) else type(value).__name__}")
     if value.is_neg() or value.is_conj():
         raise Left("expected tensors whose memory has their elements, found a lazily negated one")
     if any(not isinstance(n, int) for n in value.shape):
         raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
+    if is_int4:
+        return trace.input(name, "int4", (*value.shape[:-1], 2 * value.shape[-1]), None, constant)
     return trace.input(name, operators.dtype_of(value), operators.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
 
 
@@ -111,7 +113,7 @@ def _input(trace, node, constant, updated, copied, at, as_rows):
     value = node.meta["val"]
     try:
         if not as_rows:
-            return input_of(trace, node.name, value, constant)
+            return input_of(trace, node.name, value, constant, is_int4=custom.is_int4(node))
     except Error:
         if updated or not isinstance(value, torch.Tensor):
             raise

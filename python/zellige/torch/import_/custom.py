@@ -4,10 +4,14 @@ Each operator is a function on torch tensors, so that a graph with them runs on 
 to these functions, because a call through torch.library takes the host ten times as long.
 """
 
+import functools
 import math
 import operator
 
 import torch
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from . import packed
 
 FUNCTIONS = {}
 
@@ -111,9 +115,57 @@ def max_pool_by_rows(
     return torch._C._nn.max_pool3d_with_indices(x.permute(0, 2, 3, 1), *windows, ceil)[0].permute(0, 3, 1, 2)
 
 
+def _once(function):
+    """Wraps `function` of a tensor in one that computes nothing again for a tensor that is unchanged. What it made lives as long as
+    the tensor."""
+    made = WeakTensorKeyDictionary()
+
+    @functools.wraps(function)
+    def of(x, *args):
+        key = None if x.is_inference() else x._version, *args
+        if x not in made or made[x][0] != key:
+            made[x] = key, function(x, *args)
+        return made[x][1]
+
+    return of
+
+
+@_once
+def int4_rows(weight: torch.Tensor, inner: int) -> torch.Tensor:
+    """Returns the rows of a weight of 4 bits (packed.py), as long as it is unchanged the same tensor."""
+    return packed.rows(weight, inner)
+
+
+@_once
+def int4_numbers(numbers: torch.Tensor) -> torch.Tensor:
+    """Returns torch's scales and zeros (groups, n, 2) as (2, n, groups)."""
+    return numbers.permute(2, 1, 0).contiguous()
+
+
+def int4_mm(
+    x: torch.Tensor, weight: torch.Tensor, inner: int, group: int, numbers: torch.Tensor, rows: torch.Tensor, scales: torch.Tensor
+) -> torch.Tensor:
+    """Returns x times a weight of 4 bits as torch's kernel does, which reads `weight` and `numbers`. Programs read `rows` and `scales`.
+    inner: the inner tiles of K with which torch is to pack the weight; 0: it is packed."""
+    on = "_for_cpu" if x.device.type == "cpu" else ""
+    if inner:
+        weight = getattr(torch.ops.aten, f"_convert_weight_to_int4pack{on}")(weight, inner)
+    return getattr(torch.ops.aten, f"_weight_int4pack_mm{on}")(x, weight, group, numbers)
+
+
+def is_int4(node, reader=None) -> bool:
+    """Returns true for the rows of a weight of 4 bits, which `reader`, or everything that reads the node, takes as such."""
+    users = [reader] if reader else list(node.users)
+    return bool(users) and all(u.target is INT4_MM and [i for i, a in enumerate(u.args) if a is node] == [5] for u in users)
+
+
 CHOOSE, FILL, COMPARE, COMPARE_NUMBER, MASK = map(_operator, (choose, fill, compare, compare_number, mask))
 MAX_POOL = _operator(max_pool_by_rows)
 ATTENTION = _operator(attention, _attention_declared)
+INT4_ROWS = _operator(int4_rows, lambda weight, inner: weight.new_empty((n := packed.shape(weight, inner))[0], n[1] // 2, dtype=torch.uint8))
+INT4_NUMBERS = _operator(int4_numbers, lambda numbers: numbers.new_empty(numbers.shape[::-1]))
+INT4_MM = _operator(int4_mm, lambda x, weight, inner, group, numbers, rows, scales: x.new_empty(x.shape[0], rows.shape[0]))
+ONCE = (INT4_ROWS, INT4_NUMBERS)  # computed once, outside of programs
 
 # Comparisons of numbers, and conditions made of them, which become numbers (rewrites/numbers.py)
 COMPARISONS = {getattr(getattr(torch.ops.aten, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}

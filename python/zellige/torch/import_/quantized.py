@@ -1,10 +1,11 @@
-"""Products of narrow numbers in torch's graphs on traced arrays: torch._int_mm, torch._weight_int8pack_mm, and torch._scaled_mm
+"""Products of narrow numbers in torch's graphs on traced arrays: torch._int_mm, torch._weight_int8pack_mm, torch._weight_int4pack_mm, and torch._scaled_mm
 with one scale, a scale for each row and column, or for each block of 1 x 128 or 128 x 128."""
 
 import torch
 
 from ... import dtypes
 from ... import operators as op
+from . import custom
 from .schema import Left
 
 aten = torch.ops.aten
@@ -56,7 +57,10 @@ def scaled_mm(x, y, scale_x, scale_y, bias=None, scale_result=None, out_dtype=No
     if scale_result is not None:
         raise Left("expected no scale of the result, found one")
     if _has_blocks(scale_x, x, 1) or _has_blocks(scale_y, y, 0):
-        made = op.cast(op.matmul(_by_blocks(x, scale_x, 1, "scale_a"), _by_blocks(y, scale_y, 0, "scale_b")), "f32")
+        made = op.matmul(_by_blocks(x, scale_x, 1, "scale_a"), _by_blocks(y, scale_y, 0, "scale_b"))
+        if bias is None and out_dtype is torch.bfloat16:
+            return made
+        made = op.cast(made, "f32")
     else:
         made = op.matmul(x, y)
         made = op.mul(made, _scale(scale_x, x.shape[0], 0, "scale_a"))
@@ -75,8 +79,20 @@ def weight_int8pack_mm(x, w, scales):
     return op.matmul(x, op.permute(wide, (1, 0)))
 
 
+def int4_mm(x, weight, inner, group, numbers, rows, scales):
+    """Returns x (q scale + zero)^T for a weight q of int4 (n, k), `rows`, and for each group of a row its scale and its zero, which are
+    `scales` (2, n, groups)."""
+    if x._dtype != scales._dtype:
+        raise Left(f"expected scales and zeros of {x._dtype}, found {scales._dtype}")
+    _, n, groups = scales.shape
+    scale, zero = (op.reshape(op.slice(scales, 0, i, i + 1), (n, groups, 1)) for i in (0, 1))
+    wide = op.add(op.mul(op.reshape(op.cast(rows, x._dtype), (n, groups, group)), scale), zero)
+    return op.matmul(x, op.permute(op.reshape(wide, (n, groups * group)), (1, 0)))
+
+
 QUANTIZED = {
     aten._int_mm.default: int_mm,
     aten._scaled_mm.default: scaled_mm,
     aten._weight_int8pack_mm.default: weight_int8pack_mm,
+    custom.INT4_MM: int4_mm,
 }

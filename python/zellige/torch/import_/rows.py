@@ -19,6 +19,7 @@ from ...tracing import Array
 from ..applications import applied
 from . import custom, operators
 from .kinds import MATMULS, REDUCTIONS, RESHAPES, SOFTMAXES, is_pointwise, shape_of
+from .quantized import QUANTIZED
 from .views import VIEWS
 
 _ATEN = torch.ops.aten
@@ -43,7 +44,7 @@ class Rows:
                 ends = shape_of(node.args[0]), shape_of(node)
                 for (matrix, other), at in ((ends, node.args[0]), (ends[::-1], node)):
                     products = [at] if at is not node else list(node.users)
-                    if _folded(other) == matrix and any(p.target in MATMULS for p in products):
+                    if _folded(other) == matrix and any(p.target in (*MATMULS, *QUANTIZED) for p in products):
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):

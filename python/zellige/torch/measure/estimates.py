@@ -16,6 +16,7 @@ import torch
 from ..import_ import convolutions, custom
 from ..import_.kinds import COPY, PRODUCTS, REDUCTIONS, SOFTMAXES, bytes_of, tensors, value_of
 from ..import_.products import allows_tf32
+from ..import_.quantized import QUANTIZED
 from ..import_.views import VIEWS
 from .cost import Cost
 
@@ -105,6 +106,8 @@ def _emulated(node) -> float:
         return 2 * elements * _operands(node)[-1].shape[-2] / EMULATED_PRODUCTS[made[0].dtype in (torch.float16, torch.bfloat16)]
     if node.target is convolutions.CONVOLUTION:
         return 2 * _multiplications(node) / EMULATED_PRODUCTS[made[0].dtype in (torch.float16, torch.bfloat16)]
+    if node.target in QUANTIZED:
+        return 2 * elements * _operands(node)[0].shape[-1] / EMULATED_PRODUCTS[True]
     if node.target is custom.ATTENTION:
         return 4 * elements * _operands(node)[1].shape[-2] / EMULATED_PRODUCTS[True]
     return max(elements, read) * (EMULATED_LINE if node.target in (*SOFTMAXES, *REDUCTIONS) or node.target in KINDS else EMULATED_ELEMENT)
@@ -113,7 +116,7 @@ def _emulated(node) -> float:
 def heavy(node) -> bool:
     """Returns true for matmuls, convolutions and attention. Where a program costs more than torch's kernels, a program without
     these operators may cost less."""
-    return node.target in (*PRODUCTS, convolutions.CONVOLUTION, custom.ATTENTION)
+    return node.target in (*PRODUCTS, *QUANTIZED, convolutions.CONVOLUTION, custom.ATTENTION)
 
 
 def _of_node(node) -> Cost:
@@ -128,6 +131,8 @@ def _of_node(node) -> Cost:
         return Cost(host=VIEW)
     if node.target in PRODUCTS:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
+    if node.target in QUANTIZED:
+        return Cost(_narrow_product(node, made[0]), HEAVY["product"])
     if node.target is convolutions.CONVOLUTION:
         return Cost(_convolution(node, made[0], read), HEAVY["product"])
     if node.target is custom.ATTENTION:
@@ -157,6 +162,14 @@ def _product(made, a, b) -> float:
     if made.element_size() == 2 and any(n % 8 for n in (k, made.shape[-1])):
         return ODD_PRODUCT + max(moved, computed) * ODD
     return PRODUCT + max(moved, computed)
+
+
+def _narrow_product(node, made) -> float:
+    """Returns the estimated time on the GPU of torch's product of narrow numbers, in microseconds."""
+    x, weight, *rest = _operands(node)
+    rate = RATES[torch.float16] * (2 if x.element_size() == 1 else 1)
+    numbers = rest[:1] if node.target is custom.INT4_MM else rest
+    return PRODUCT + max(bytes_of([made, x, weight, *numbers]) / BYTES, 2 * made.numel() * x.shape[-1] / rate)
 
 
 def _multiplications(node) -> int:

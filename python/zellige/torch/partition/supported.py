@@ -8,7 +8,7 @@ from ..._native import Error
 from ...tracing import Trace
 from .. import words
 from ..execute.traced import input_of
-from ..import_ import operators
+from ..import_ import custom, operators
 from ..import_.convolutions import CONVOLUTION
 from ..import_.schema import Left
 from ..measure import convolution_kernels
@@ -25,7 +25,7 @@ class Supported:
 
     def __call__(self, node) -> bool:
         # Taking (partition/taking.py) handles in-place updates
-        if node.op != "call_function" or node.target is taking.UPDATE or is_nothing(node):
+        if node.op != "call_function" or node.target is taking.UPDATE or node.target in custom.ONCE or is_nothing(node):
             return False
         if node not in self.known:
             try:
@@ -53,7 +53,7 @@ class Supported:
                 arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
                 # strides depend on the part's inputs
-                arrays[n] = input_of(trace, n.name, value, strides=False)
+                arrays[n] = input_of(trace, n.name, value, strides=False, is_int4=custom.is_int4(n, node))
             self._is_kept(value if isinstance(value, torch.Tensor) else value[node.args[1]])
         operators.evaluate(node, arrays)
 

@@ -10,7 +10,7 @@ import torch
 from ..import_ import custom
 from . import (
     attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, numbers, order, permutations, pools, positions, ranges, results,
-    short_sums, speculation, spellings, windows,
+    short_sums, speculation, spellings, weights, windows,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
 
@@ -153,6 +153,10 @@ TABLE = (
     Rewrite(Level.spelling, "product of complex numbers",
             "one factor is made of pairs of real numbers, and the product has its shape",
             (aten.view_as_real.default,), numbers.complex_product),
+    Rewrite(Level.spelling, "weight of 4 bits in rows",
+            "the packed weight, or what it is packed of in the graph, and its scales are given; a group divides K, and scales have the"
+            " activation's dtype",
+            weights.PRODUCTS, weights.in_rows),
     Rewrite(Level.expansion, "average pool of views",
             "floating-point elements of a dtype of programs; windows of at most 64 places, or any that are adjacent",
             tuple(windows.AVERAGES), windows.average),
@@ -230,6 +234,9 @@ TABLE = (
     Rewrite(Level.call, "change where a tensor lies",
             "the graph has computed the tensor, with the result's strides, and nothing else reads it",
             tuple(in_place.IN_PLACE), in_place.update),
+    Rewrite(Level.call, "packed weight of torch's kernel",
+            "no program has computed the product",
+            (custom.INT4_MM,), weights.restore),
     Rewrite(Level.call, "torch's own binding",
             "torch's function of the operator's name calls the operator, returns what torch declared, and has a name that fx can write"),
 )  # fmt: skip
