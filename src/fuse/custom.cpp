@@ -87,7 +87,7 @@ Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Cu
   };
   FusedVariant decomposed = apart(custom == Custom::in_parts);
   if (custom == Custom::decomposed || custom == Custom::in_parts) {
-    if (!decomposed.taken && custom == Custom::decomposed)
+    if (!decomposed.taken && custom == Custom::decomposed && declared)
       if (FusedVariant parts = apart(true); parts.taken) decomposed = std::move(parts);
     if (!decomposed.taken && decomposed.not_taken.rejected) candidate::raise(decomposed.not_taken);
     if (!decomposed.taken)

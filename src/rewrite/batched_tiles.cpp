@@ -97,36 +97,12 @@ bool is_batched(const KernelGraph& g, const KernelOp& op) {
          std::ranges::all_of(block.ops, [&](const BlockOp& b) { return is_batched(block, b); });
 }
 
-/// Writes one custom operator for all of its blocks and iterations.
-class BatchedTiles {
- public:
-  BatchedTiles(const KernelGraph& g, const KernelOp& op, Rewrite& out)
+/// The tensors that have the tiles of one custom operator in all of its blocks and iterations.
+class BatchedTensors {
+ protected:
+  BatchedTensors(const KernelGraph& g, const KernelOp& op, Rewrite& out)
       : g_(g), op_(op), block_(*op.block), out_(out), axes_(batch_axes(block_)), batch_(axes_.size()) {
     tile_.assign(block_.tensors.size(), -1);
-  }
-
-  /// Returns false if a norm's weight differs by blocks or iterations, which no operator expresses.
-  bool write() {
-    for (const BlockOp& b : block_.ops)
-      if (!write(b)) return false;
-    return true;
-  }
-
- private:
-  bool write(const BlockOp& b) {
-    switch (graph::family(b.kind)) {
-      case OpFamily::boundary:
-        b.kind == OpKind::input ? load(b) : store(b);
-        return true;
-      case OpFamily::accumulator:
-        set(b.outputs[0], accumulated(b));
-        return true;
-      case OpFamily::matmul:
-        set(b.outputs[0], product(b));
-        return true;
-      default:
-        return compute(b);
-    }
   }
 
   const Shape& shape_of(int tile) const { return block_.tensors[tile].shape; }
@@ -141,8 +117,9 @@ class BatchedTiles {
     if (out_.shape(tensor) == to) return tensor;
     return out_.add(OpKind::reshape, {tensor}, {.sizes = std::move(to)}, out_.name(tensor));
   }
+  /// Returns the tensor with its dimensions in this order, or the tensor itself if a reshape of it has the same elements.
   int permuted(int tensor, std::vector<std::int64_t> order) {
-    if (std::ranges::is_sorted(order)) return tensor;
+    if (keeps_sequence(out_.shape(tensor), order)) return tensor;
     return out_.add(OpKind::permute, {tensor}, {.sizes = std::move(order)}, out_.name(tensor));
   }
   /// Returns the tensor with its batch as long as `batch`, the extents along grid axes and the loop.
@@ -171,6 +148,61 @@ class BatchedTiles {
       in.push_back(reshaped(tile_[t], joined(tile_[t], to)));
     }
     return in;
+  }
+  int sliced(int x, int dim, std::int64_t start, std::int64_t end) {
+    end = std::min(end, out_.shape(x)[dim]);
+    if (start == 0 && end == out_.shape(x)[dim]) return x;
+    return out_.add(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end}, out_.name(x));
+  }
+  std::vector<int> tiles_of(const BlockOp& b) const {
+    std::vector<int> in;
+    for (const int t : b.inputs) in.push_back(tile_[t]);
+    return in;
+  }
+  /// Returns the greatest extents of an operator's operands along grid axes and the loop.
+  Shape common_batch(const BlockOp& b) const {
+    Shape all(batch_, 1);
+    for (const int t : b.inputs)
+      for (std::size_t i = 0; i < batch_; ++i) all[i] = std::max(all[i], out_.shape(tile_[t])[i]);
+    return all;
+  }
+
+  const KernelGraph& g_;
+  const KernelOp& op_;
+  const BlockGraph& block_;
+  Rewrite& out_;
+  const std::vector<BatchAxis> axes_;
+  const std::size_t batch_;
+  std::vector<int> tile_;  // by tile: the tensor with its values in all blocks and iterations
+};
+
+/// Writes one custom operator for all of its blocks and iterations.
+class BatchedTiles : BatchedTensors {
+ public:
+  BatchedTiles(const KernelGraph& g, const KernelOp& op, Rewrite& out) : BatchedTensors(g, op, out) {}
+
+  /// Returns false if a norm's weight differs by blocks or iterations, which no operator expresses.
+  bool write() {
+    for (const BlockOp& b : block_.ops)
+      if (!write(b)) return false;
+    return true;
+  }
+
+ private:
+  bool write(const BlockOp& b) {
+    switch (graph::family(b.kind)) {
+      case OpFamily::boundary:
+        b.kind == OpKind::input ? load(b) : store(b);
+        return true;
+      case OpFamily::accumulator:
+        set(b.outputs[0], accumulated(b));
+        return true;
+      case OpFamily::matmul:
+        set(b.outputs[0], product(b));
+        return true;
+      default:
+        return compute(b);
+    }
   }
 
   void load(const BlockOp& b) {
@@ -232,12 +264,6 @@ class BatchedTiles {
     else
       out_.add(OpKind::mul_scalar, {x}, {.scalar = 1}, {}, to);
   }
-  int sliced(int x, int dim, std::int64_t start, std::int64_t end) {
-    end = std::min(end, out_.shape(x)[dim]);
-    if (start == 0 && end == out_.shape(x)[dim]) return x;
-    return out_.add(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end}, out_.name(x));
-  }
-
   int product(const BlockOp& b) {
     std::vector<int> in = aligned(b);
     for (int i = 0; i < 2; ++i)
@@ -324,26 +350,6 @@ class BatchedTiles {
     for (std::size_t i = 0; i < b.outputs.size(); ++i) set(b.outputs[i], whole.outputs[i]);
     return true;
   }
-  std::vector<int> tiles_of(const BlockOp& b) const {
-    std::vector<int> in;
-    for (const int t : b.inputs) in.push_back(tile_[t]);
-    return in;
-  }
-  /// Returns the greatest extents of an operator's operands along grid axes and the loop.
-  Shape common_batch(const BlockOp& b) const {
-    Shape all(batch_, 1);
-    for (const int t : b.inputs)
-      for (std::size_t i = 0; i < batch_; ++i) all[i] = std::max(all[i], out_.shape(tile_[t])[i]);
-    return all;
-  }
-
-  const KernelGraph& g_;
-  const KernelOp& op_;
-  const BlockGraph& block_;
-  Rewrite& out_;
-  const std::vector<BatchAxis> axes_;
-  const std::size_t batch_;
-  std::vector<int> tile_;  // by tile: the tensor with its values in all blocks and iterations
 };
 
 }  // namespace
