@@ -286,6 +286,7 @@ std::string warpgroups(Selection& selected, const tile::TilePrograms& program, c
 
 std::string product_tiles_by_tma(const Selection& selected, const tile::TilePrograms& program,
                                  const target::Target& target) {
+  constexpr std::int64_t swizzled_lines = 8;
   const tile::TileProgram& p = selected.program;
   if (!target::find_tma(target, kernel::Space::gmem, kernel::Space::smem, 2)) return "the target has no TMA";
   if (target::has_warpgroup_mma(target)) return "the target has products of warpgroups";
@@ -310,6 +311,8 @@ std::string product_tiles_by_tma(const Selection& selected, const tile::TileProg
       if (graph::bytes_of(load.shape[load.inner], load.dtype) % target::bank_row_bytes != 0)
         return fmt::format("lines of %{} have {} bytes, no multiple of {}", id,
                            graph::bytes_of(load.shape[load.inner], load.dtype), target::bank_row_bytes);
+      if (const std::int64_t lines = graph::size(load.shape) / load.shape[load.inner]; lines % swizzled_lines != 0)
+        return fmt::format("%{} has {} lines, and TMA's swizzle repeats every {}", id, lines, swizzled_lines);
       if (operand_padding(selected, id) != load.shape)
         return fmt::format("%{} is no whole number of the instruction's tiles", id);
       used.push_back(id);
