@@ -52,8 +52,11 @@ class FormChoice {
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }
-    const std::string why_no_producer = selection::product_tiles_by_tma(selected, program_, target_);
-    if (!why_no_producer.empty() || !with_producer(selected)) return in_one_agent(selected);
+    const bool by_tma_alone =
+        target::find_tma(target_, kernel::Space::gmem, kernel::Space::smem, 2) && !target::has_warpgroup_mma(target_);
+    if (!by_tma_alone || !selection::product_tiles_by_tma(selected, program_, target_).empty() ||
+        !with_producer(selected))
+      return in_one_agent(selected);
     kernel::Kernel by_tma = std::move(plan);
     const std::vector<std::string> before = reasons;
     const auto expected = [&](const kernel::Kernel& k) {
