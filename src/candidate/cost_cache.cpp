@@ -6,6 +6,7 @@ namespace zellige::candidate {
 
 void raise(const NoPlan& refusal) {
   if (refusal.rejected) throw Rejected(refusal.why);
+  if (refusal.exceeds) throw DoesNotFit(refusal.why);
   throw Error(refusal.why);
 }
 

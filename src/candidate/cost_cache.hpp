@@ -19,8 +19,9 @@ namespace zellige::candidate {
 struct NoPlan {
   std::string why{};      // a sentence for the user
   bool rejected = false;  // the verifier rejected its plan
+  bool exceeds = false;   // its plan needs more than the target has
 };
-/// Throws Rejected if the verifier rejected the plan, otherwise Error, with the reason as the message.
+/// Throws Rejected if the verifier rejected the plan, DoesNotFit if it needs too much, otherwise Error, with the reason as the message.
 [[noreturn]] void raise(const NoPlan&);
 
 /// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
@@ -55,8 +56,16 @@ class CostCache {
 template <class Work>
 bool tried(CostCache& known, NoPlan& refusal, Work work) {
   try {
-    const std::optional<Error> why = refused(work);
-    if (why) refusal = {why->what()};
+    bool exceeds = false;
+    const std::optional<Error> why = refused([&] {
+      try {
+        work();
+      } catch (const DoesNotFit&) {
+        exceeds = true;
+        throw;
+      }
+    });
+    if (why) refusal = {why->what(), false, exceeds};
     return !why;
   } catch (const Rejected& e) {
     known.drop(e);

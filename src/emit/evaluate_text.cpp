@@ -47,6 +47,9 @@ bool KernelText::open_threads(const Context& c) {
 
 std::string KernelText::tile_at(int buffer, const Index& stage) const {
   const SmemTensor& b = plan_.tensors[buffer];
+  if (const std::optional<InRing> at = in_ring(buffer); at && b.stages > 1)
+    return fmt::format("{}.shift({})", tile(buffer),
+                       Index::named(ring(at->channel) + "_at.index") * graph::elements_in(b.stage_step, b.dtype));
   if (b.stages == 1 || stage == Index(0)) return tile(buffer);
   return fmt::format("{}.shift({})", tile(buffer), stage * graph::elements_in(b.stage_step, b.dtype));
 }

@@ -1,8 +1,21 @@
 #include "emit/kernel_text.hpp"
 
+#include <algorithm>
+
 #include "kernel/index_width.hpp"
 
 namespace zellige::emit {
+namespace {
+
+/// Returns whether lanes read the buffer as operand of a product of their warp.
+bool read_by_lanes(const kernel::Kernel& kernel, int buffer) {
+  return kernel::find_step(kernel, [&](const kernel::Step& step) {
+    return step.work.kind == kernel::WorkKind::mma && !step.work.matmul.asynchronous() &&
+           std::ranges::count(step.reads, buffer, &kernel::Access::tensor) > 0;
+  });
+}
+
+}  // namespace
 
 KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& program, Names& names, Text& out)
     : plan_(kernel),
@@ -120,7 +133,8 @@ void KernelText::declarations() {
   if (has_trips_) declare_masked_trips();
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];
-    if (in_ring(static_cast<int>(i)) || kernel::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;
+    if (kernel::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;
+    if (in_ring(static_cast<int>(i)) && !read_by_lanes(plan_, static_cast<int>(i))) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));

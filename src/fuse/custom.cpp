@@ -31,12 +31,13 @@ FusedVariant attempt(Make make) {
 /// Returns the variant of the fused graph in which custom operators were decomposed first, or the reason why
 /// it is not available, for example that it would round a tensor which the graph does not round.
 FusedVariant decomposed_way(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
-                            const rewrite::Watch& watch, Reasons reasons,
-                            const std::optional<retile::Tiling>& declared = {}) {
+                            const rewrite::Watch& watch, Reasons reasons, const std::optional<retile::Tiling>& declared,
+                            bool in_parts = false) {
   try {
     graph::KernelGraph decomposed = g;
-    if (!apply(rules::Level::custom, decomposed, watch, known))
-      return {{}, {"they are not proved to be unfused operators in blocks"}};
+    const bool proved = apply(rules::Level::custom, decomposed, watch, known),
+               batched = in_parts && apply(rules::Level::oversized, decomposed, watch, known);
+    if (!proved && !batched) return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(decomposed, target, known, watch, reasons, declared);
     if (const auto name = rewrite::added_rounding(g, decomposed, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
@@ -81,8 +82,13 @@ Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Cu
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none))
     return optimize(g, target, known, watch, reasons, declared);
-  FusedVariant decomposed = attempt([&] { return decomposed_way(g, target, known, watch, reasons, declared); });
-  if (custom == Custom::decomposed) {
+  const auto apart = [&](bool in_parts) {
+    return attempt([&] { return decomposed_way(g, target, known, watch, reasons, declared, in_parts); });
+  };
+  FusedVariant decomposed = apart(custom == Custom::in_parts);
+  if (custom == Custom::decomposed || custom == Custom::in_parts) {
+    if (!decomposed.taken && custom == Custom::decomposed && declared)
+      if (FusedVariant parts = apart(true); parts.taken) decomposed = std::move(parts);
     if (!decomposed.taken && decomposed.not_taken.rejected) candidate::raise(decomposed.not_taken);
     if (!decomposed.taken)
       fail("{}: expected custom operators that can be decomposed; {}", g.name, decomposed.not_taken.why);

@@ -13,11 +13,13 @@
 
 namespace zellige::fuse {
 
-/// How custom operators are treated: kept, decomposed into kernel-level operators, or whichever is cheaper.
-enum class Custom : std::uint8_t { kept, cheaper, decomposed };
+/// How custom operators are treated: kept, decomposed into kernel-level operators, or whichever is cheaper. In parts: those that
+/// cannot be decomposed are computed for all blocks and iterations at once, too, because no kernel can hold their tiles.
+enum class Custom : std::uint8_t { kept, cheaper, decomposed, in_parts };
 
 /// Returns the fused graph, with custom operators kept, decomposed, or whichever is cheaper. Throws Error if
-/// Custom::decomposed is asked for and no custom operator can be decomposed. The other arguments are those of fuse.hpp.
+/// Custom::decomposed or in_parts is asked for and no custom operator can be decomposed. What was decomposed in parts may be asked for as
+/// decomposed, with the tilings that were declared for it. The other arguments are those of fuse.hpp.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, candidate::CostCache& known,
                    const rewrite::Watch& = {}, Reasons = Reasons::told,

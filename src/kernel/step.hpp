@@ -190,7 +190,7 @@ struct FenceProxy {};
 struct GriddepWait {};
 // Allows the next kernel to start; that kernel waits for this one's end by itself.
 struct GriddepLaunchDependents {};
-struct WarpBarrier {};     // teardown: __syncwarp
+struct WarpBarrier {};     // __syncwarp, before one lane speaks for its warp
 struct ClusterBarrier {};  // setup, teardown: synchronises all threads of the cluster
 
 /// The steps that synchronise.

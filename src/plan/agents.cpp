@@ -259,7 +259,8 @@ AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks
   const selection::WorkItem& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
   to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages()));
-  const int last = add_channel(kernel, "accumulators", product, consumer);  // of the last group, which sums up
+  // Of the last group, which sums up. What warps multiply themselves is complete at once.
+  const int last = product.matmul.asynchronous() ? add_channel(kernel, "accumulators", product, consumer) : -1;
   for (int group = 1; group < loop.groups; ++group) {
     to.accumulators.push_back(add_channel(kernel, "scores", product, consumer));
     to.rings.push_back(add_channel(kernel, "second ring", tasks[streamed.back()], producer, kernel.stages()));
@@ -388,9 +389,18 @@ class ConsumerAgent : PhaseSteps {
               entry.placed.ahead < 0);
       else if (part.tasks.empty() && releases)
         release(channels_.rings[part.ring]);
+      else if (part.ring >= 0 && !part.tasks.empty())
+        multiply(part, releases);
       else
         work(part.tasks, part.products < 0 ? -1 : channels_.accumulators[part.products]);
     }
+  }
+
+  /// Adds a group of matmuls that each warp carries out itself. One lane releases their stage for its warp, after all of them have read it.
+  void multiply(const LoopPart& part, bool releases) {
+    acquire(channels_.rings[part.ring]);
+    work(part.tasks);
+    if (releases) step(kernel::WarpBarrier{}), release(channels_.rings[part.ring]);
   }
 
   /// Adds a group of matmuls, which read stages of their ring. `lag`: of the iteration's tiles; `late`: whether they use what
@@ -423,16 +433,16 @@ class ConsumerAgent : PhaseSteps {
   }
 };
 
-/// Adds a TMA producer and wgmma consumer warps to the kernel.
+/// Adds a TMA producer to the kernel, and consumer warps, of wgmma or of mma.sync.
 void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
   // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
   constexpr int many = 96, most = 232, spared = 40;
   kernel::Kernel& kernel = from.kernel;
   std::int64_t sums = 0;
-  const selection::WorkItem* product = nullptr;  // one of the matmuls
+  const selection::WorkItem* product = nullptr;  // one of the matmuls of warpgroups
   for (const selection::WorkItem& t : from.tasks)
     if (t.matmul.asynchronous()) sums += selection::accumulator_registers(t.matmul, t.matmul.warps), product = &t;
-  const int group = kernel::warps_of(*product->matmul.row), warps = (kernel.threads + 31) / 32;
+  const int group = product ? kernel::warps_of(*product->matmul.row) : 1, warps = (kernel.threads + 31) / 32;
   // True if 232 registers (`most`) for every thread would exceed the multiprocessor's registers. This is not so with four
   // consumer and four producer warps.
   const bool scarce = (kernel.threads + 32 * group) * most > target.registers_per_multiprocessor;

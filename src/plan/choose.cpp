@@ -52,7 +52,20 @@ class FormChoice {
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }
-    return in_one_agent(selected);
+    const bool by_tma_alone =
+        target::find_tma(target_, kernel::Space::gmem, kernel::Space::smem, 2) && !target::has_warpgroup_mma(target_);
+    if (!by_tma_alone || !selection::product_tiles_by_tma(selected, program_, target_).empty() ||
+        !with_producer(selected))
+      return in_one_agent(selected);
+    kernel::Kernel by_tma = std::move(plan);
+    const std::vector<std::string> before = reasons;
+    const auto expected = [&](const kernel::Kernel& k) {
+      return predict::estimate_cost(program_, {k}, predict::Detail::sketched, target_).us;
+    };
+    if (in_one_agent(selected) && expected(plan) <= expected(by_tma)) return true;
+    plan = std::move(by_tma), reasons = before;
+    reasons.push_back(fmt::format("{}: selected", by_producer));
+    return true;
   }
 
   kernel::Kernel plan;               // the form that was tried last
@@ -61,6 +74,18 @@ class FormChoice {
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
+  static constexpr std::string_view by_producer = "tiles of the product by TMA, from a producer";
+
+  /// Returns whether the kernel fits the shared memory in which a producer loads the tiles of the loop's products by TMA, for products by
+  /// mma.sync. `plan` is then that kernel.
+  bool with_producer(const selection::Selection& selected) {
+    kernel::Kernel grouped;
+    const selection::Tasks tasks = group(grouped, selected, program_, target_, selection::Loads::by_producer);
+    arrange_buffers(grouped, tasks, target_, swizzles_);
+    const selection::PhasedTasks phases = pipeline(grouped, tasks, target_, Copies::first);
+    return phases.inside.size() == 1 && fits(grouped, tasks, phases, std::string(by_producer));
+  }
+
   /// Tries the ways of assigning output tiles to blocks. Returns true and sets `plan` to the one of least expected time
   /// that fits the shared memory; returns false if none does.
   bool on_warpgroups(const kernel::Kernel& grouped, const selection::Tasks& tasks) {

@@ -459,7 +459,8 @@ void place_loads(Grouping& g) {
     kernel::CopyChoice copy = n.inner == gmem_inner ? selection::anywhere(wide, g.whole, n, g.target)
                                                     : selection::single_copy(n.dtype, g.target);
     for (int reader : g.program.consumers(load))
-      if (g.tensor_core(reader) && g.selected.matmuls.at(reader).proxy() == target::Proxy::async)
+      if (g.tensor_core(reader) && (g.selected.matmuls.at(reader).proxy() == target::Proxy::async ||
+                                    (g.loads == selection::Loads::by_producer && g.node(reader).carried)))
         copy.row = target::find_tma(g.target, kernel::Space::gmem, kernel::Space::smem, n.shape.size());
     const int b = g.add_buffer(load, n.dtype, n.shape, padded, 1, n.inner);
     g.kernel.tensors[b].matmul_operand = g.is_operand(load);

@@ -31,6 +31,7 @@ class PartsOfLoop {
       if (!product(t)) computation(t);
     result_.counter = result_.groups;  // the first computation, if there is one
     for (int g = 0; g < result_.groups; ++g) {
+      if (!result_.graph.items[g].asynchronous()) continue;  // whoever multiplies releases at once
       result_.graph.items.push_back({.name = fmt::format("release {}", g), .role = LoopParts::consumer, .cycles = 0});
       result_.parts.push_back({.ring = g});
       depend(g, last(), 0);
@@ -52,7 +53,7 @@ class PartsOfLoop {
     GroupSet own = 0, earlier = 0;
   };
 
-  bool product(int t) const { return tasks_[t].matmul.asynchronous(); }
+  bool product(int t) const { return tasks_[t].kind == kernel::WorkKind::mma; }
   int last() const { return static_cast<int>(result_.parts.size()) - 1; }
   /// Returns the tasks of the loop on which a task depends within an iteration.
   std::vector<int> before(int t) const {

@@ -30,7 +30,7 @@ struct LoopParts {
   std::vector<LoopPart> parts;
   int groups = 0;  // of products
   int counter =
-      0;  // the item whose iterations the consumer's loop counts: the first computation, else the last release
+      0;  // the item whose iterations the consumer's loop counts: the first computation, else the last release, or the products of warps
 };
 
 /// The loop of an agent that copies tiles for itself. In each iteration it waits for the tiles of the iteration, starts the copies of

@@ -387,7 +387,10 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.matmuls = static_cast<int>(std::ranges::count(p.nodes, tile::NodeKind::matmul, &tile::Node::kind));
   k.chained = kernel::find_work(
       of.kernel, [&](const kernel::Work& w) { return w.matmul.chained() && of.kernel.has_fragments(w.node); });
-  k.stalls = k.warp_specialized && !k.chained;
+  // Warps that multiply by mma.sync wait for tiles alone, as they do where they copy them.
+  const bool asynchronous =
+      kernel::find_work(of.kernel, [](const kernel::Work& w) { return w.matmul.asynchronous(); }) != nullptr;
+  k.stalls = asynchronous && !k.chained;
   k.spills = !k.warp_specialized && k.matmuls > 0 && of.kernel.registers >= of.target.registers_per_thread;
   k.multicasts = of.kernel.cluster > 1 && !of.kernel.split_k;
   k.blocks_each = kernel::blocks_together(of.kernel, of.target, static_cast<std::int64_t>(of.threads));

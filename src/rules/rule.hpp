@@ -21,6 +21,7 @@ inline constexpr int max_applications = 10'000;
 /// When rules are applied, in this order, and to what.
 enum class Level : std::uint8_t {
   custom,      // to custom operators of a graph before all others: taken if the kernels cost less
+  oversized,   // to custom operators that no kernel can hold on a target: taken instead of a refusal
   given,       // once, to the graph as it is given: what later levels need not look at any more
   warpgroups,  // once after that, where the target has wgmma: taken if the kernels cost less
   normal,      // to a normal form of the graph, in which equal spellings are one
@@ -33,8 +34,9 @@ enum class Level : std::uint8_t {
   tile,        // to tile programs, after `lower` and before `select`
   expression   // to the value of an elementwise operator, where it is printed
 };
-inline constexpr std::string_view level_names[] = {"custom", "given",   "warpgroups", "normal", "copied", "heads",
-                                                   "priced", "grouped", "tiled",      "block",  "tile",   "expression"};
+inline constexpr std::string_view level_names[] = {"custom", "oversized", "given",     "warpgroups", "normal",
+                                                   "copied", "heads",     "priced",    "grouped",    "tiled",
+                                                   "block",  "tile",      "expression"};
 
 /// A row: rewrites a Form, and may read `With`.
 template <class Form, class... With>

@@ -25,9 +25,8 @@ class Rewrite;
 /// Rewrites a whole graph, or returns nullopt if there is nothing to rewrite.
 using OfGraph = std::optional<graph::KernelGraph>(const graph::KernelGraph&);
 OfGraph dead_code, computed_twice;  // live.cpp
-OfGraph in_memory_order, heads_first, separate_pairs,
-    decompose,   // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp
-    split_rows;  // split_rows.cpp
+OfGraph in_memory_order, heads_first, separate_pairs, decompose,
+    split_rows, batched_tiles;  // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp, split_rows.cpp, batched_tiles.cpp
 
 /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
 /// nothing if the rule does not apply.
@@ -58,6 +57,10 @@ std::optional<graph::KernelGraph> each(const graph::KernelGraph& g) {
 inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::custom, "custom operators apart",
      "one block of one iteration is proved to compute the same, and no tensor is rounded that was not", decompose},
+    {Level::oversized, "tiles in a batch",
+     "no tile depends on an earlier iteration except by an accumulator that only joins, and no tensor is rounded that "
+     "was not",
+     batched_tiles},
     {Level::given, "dead code", "nothing uses an operator or tensor", dead_code},
     {Level::given, "memory order",
      "an input's dimensions have another order in memory, and elementwise operators, reductions and concatenations "

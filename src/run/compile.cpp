@@ -227,6 +227,7 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   }
   const bool automatic = o.plan.tiles == plan::TilingPolicy::automatic;
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
+                              : o.in_parts        ? fuse::Custom::in_parts
                               : o.plan.decomposed ? fuse::Custom::decomposed
                                                   : fuse::Custom::kept;
   fuse::Optimized fused = fuse::optimize(g, target, custom, kept.costs(), o.watch, o.reasons, declared);
@@ -295,18 +296,31 @@ PassState run_passes(std::span<const Pass> some, PassState s, const std::optiona
     sized = s.graph;
     s.options.plan.sizes = plan_sizes(s.graph), s.graph.sizes = nullptr;
   }
-  try {
+  const auto all_passes = [&](PassState of) {
     for (const Pass& pass : some) {
       const auto start = system::SteadyClock::now();
-      s = pass.run(std::move(s), cache);
-      if (pass.name != "tune") s.plan_ms += system::ms_since(start);
-      if (sized && pass.name == "prove" && !s.plan.program.sizes.empty()) try_sizes(plan::planned(s.plan), *sized);
-      if (s.options.after) s.options.after(pass, s);
+      of = pass.run(std::move(of), cache);
+      if (pass.name != "tune") of.plan_ms += system::ms_since(start);
+      if (sized && pass.name == "prove" && !of.plan.program.sizes.empty()) try_sizes(plan::planned(of.plan), *sized);
+      if (of.options.after) of.options.after(pass, of);
+    }
+    return of;
+  };
+  try {
+    const bool has_parts = std::ranges::count(some, std::string_view("fuse"), &Pass::name) > 0 && !sized &&
+                           s.options.plan.tiles != plan::TilingPolicy::fixed && !retile::tiling_of(s.graph).empty();
+    if (!has_parts) return all_passes(std::move(s));
+    try {
+      return all_passes(s);
+    } catch (const DoesNotFit& one_kernel) {
+      s.options.in_parts = s.options.fuse = true, s.options.plan.tiles = plan::TilingPolicy::given;
+      if (refused([&] { s = all_passes(std::move(s)); })) throw DoesNotFit(one_kernel);
+      s.fused.notes.push_back(fmt::format("custom operators are computed in parts: {}", one_kernel.what()));
+      return s;
     }
   } catch (const std::bad_alloc&) {
     fail("{}: its plan and source need more memory than this machine has", name);
   }
-  return s;
 }
 
 emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,

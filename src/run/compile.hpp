@@ -37,12 +37,13 @@ struct PassState;
 struct CompileOptions {
   // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
   std::vector<std::string> constants;
-  bool fuse = false;                       // fuse kernel-level operators; else one kernel per operator that needs one
-  plan::PlanOptions plan{};                // of --tiling: parse_tiling_option
-  int variants = 8;                        // with sizes: at most this many programs, each for a part of their values
-  int tune = 0;                            // measure this many tilings on the GPU and use the fastest
-  std::uint64_t seed = 1;                  // of the random inputs with which tilings are measured
-  InputFiles inputs;                       // inputs that are read from files; other inputs are random
+  bool fuse = false;         // fuse kernel-level operators; else one kernel per operator that needs one
+  bool in_parts = false;     // compute custom operators in several kernels, because one cannot hold their tiles
+  plan::PlanOptions plan{};  // of --tiling: parse_tiling_option
+  int variants = 8;          // with sizes: at most this many programs, each for a part of their values
+  int tune = 0;              // measure this many tilings on the GPU and use the fastest
+  std::uint64_t seed = 1;    // of the random inputs with which tilings are measured
+  InputFiles inputs;         // inputs that are read from files; other inputs are random
   kernel::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
   rewrite::Watch watch{};                  // called during the search for operators to fuse; may end it
   fuse::Reasons reasons = fuse::Reasons::told;
@@ -117,7 +118,8 @@ std::span<const Pass> passes();
 /// Returns the pass of this name. Throws Error, with the names that there are, if there is none.
 const Pass& pass_named(std::string_view);
 
-/// Returns what some passes, in order, make of a state. Calls CompileOptions::after after each. Throws as compile() does.
+/// Returns what some passes, in order, make of a state. Calls CompileOptions::after after each. If custom operators need more of the
+/// target than it has, and tilings are not fixed, runs the passes again to compute them in parts. Throws as compile() does.
 PassState run_passes(std::span<const Pass>, PassState, const std::optional<toolchain::Cache>& = std::nullopt);
 
 /// Returns the program of a validated graph of custom operators, views and copies: the passes from "tile" on. Throws Error

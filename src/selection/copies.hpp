@@ -41,9 +41,10 @@ bool leaves_at_once(const Selection&, const tile::Node& store, const kernel::Con
 /// instructions of the matmuls that read the tile access. The padding is filled with zeros.
 graph::Shape operand_padding(const Selection&, int node);
 
-/// How tiles that no tensor core reads are loaded. `as_fits`: through shared memory if that pays; `in_place`: always
-/// directly from global memory, for kernels whose tiles would not fit shared memory.
-enum class Loads : std::uint8_t { as_fits, in_place };
+/// How tiles are loaded that no tensor core reads. `as_fits`: through shared memory if that pays; `in_place`: always
+/// directly from global memory, for kernels whose tiles would not fit shared memory; `by_producer`: as fits, and a producer loads by
+/// TMA those that the loop's products read, as product_tiles_by_tma() allows.
+enum class Loads : std::uint8_t { as_fits, in_place, by_producer };
 
 /// The tasks that read a loaded tile, by their indices. The flag says whether every thread reads the tile at exactly the coordinates
 /// that it evaluates.

@@ -301,6 +301,46 @@ std::string warpgroups(Selection& selected, const tile::TilePrograms& program, c
   return "";
 }
 
+std::string product_tiles_by_tma(const Selection& selected, const tile::TilePrograms& program,
+                                 const target::Target& target) {
+  constexpr std::int64_t swizzled_lines = 8;
+  const tile::TileProgram& p = selected.program;
+  if (!target::find_tma(target, kernel::Space::gmem, kernel::Space::smem, 2)) return "the target has no TMA";
+  if (target::has_warpgroup_mma(target)) return "the target has products of warpgroups";
+  if (p.loop < 2) return "the loop makes one trip";
+  std::vector<int> used;
+  for (const auto& [product, m] : selected.matmuls) {
+    const tile::Node& n = p.nodes[product];
+    if (!n.carried) continue;
+    if (!m.row || m.pipe() != target::Pipe::tensor || n.window || kernel::widened_rows(p, product))
+      return fmt::format("%{} is no product of tensor cores that reads tiles", product);
+    used.push_back(product);
+    for (int side = 0; side < 2; ++side) {
+      const int id = n.in[side];
+      const tile::Node& load = p.nodes[id];
+      if (load.kind != tile::NodeKind::load || !load.view.iterates())
+        return fmt::format("operand %{} is no tile that is loaded inside the loop", id);
+      for (const int reader : p.consumers(id))
+        if (!selected.matmuls.contains(reader) || !p.nodes[reader].carried)
+          return fmt::format("%{} is read by others too", id);
+      const graph::KernelTensor tensor = program.minimally_aligned(load.tensor);
+      if (std::string why = kernel::no_tensor_map(load, tensor, load.inner); !why.empty()) return why;
+      if (graph::bytes_of(load.shape[load.inner], load.dtype) % target::bank_row_bytes != 0)
+        return fmt::format("lines of %{} have {} bytes, no multiple of {}", id,
+                           graph::bytes_of(load.shape[load.inner], load.dtype), target::bank_row_bytes);
+      if (const std::int64_t lines = graph::size(load.shape) / load.shape[load.inner]; lines % swizzled_lines != 0)
+        return fmt::format("%{} has {} lines, and TMA's swizzle repeats every {}", id, lines, swizzled_lines);
+      if (operand_padding(selected, id) != load.shape)
+        return fmt::format("%{} is no whole number of the instruction's tiles", id);
+      used.push_back(id);
+    }
+  }
+  if (used.empty()) return "no product is summed over the loop";
+  for (const int i : inside(p))
+    if (std::ranges::find(used, i) == used.end()) return fmt::format("the loop evaluates %{} next to the product", i);
+  return "";
+}
+
 int accumulators_to_keep_in(const Selection& selected, const tile::Sections& sections, int node) {
   const tile::TileProgram& p = selected.program;
   for (const auto& [sums, m] : selected.matmuls) {

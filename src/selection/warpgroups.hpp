@@ -27,6 +27,11 @@ namespace zellige::selection {
 /// and returns the reason, for a note.
 std::string warpgroups(Selection&, const tile::TilePrograms&, const target::Target&);
 
+/// Returns the reason why no producer can load the tiles of the loop's products by TMA, where each warp multiplies by mma.sync; an empty
+/// string if one can: the target has TMA and no product of warpgroups, and the loop does nothing but multiply tiles of whole lines of
+/// 128 bytes that it loads.
+std::string product_tiles_by_tma(const Selection&, const tile::TilePrograms&, const target::Target&);
+
 /// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in
 /// registers, in the layout of that matmul's accumulators. Returns -1 if the value is evaluated wherever it
 /// is read. These values are kept:

@@ -153,6 +153,8 @@ const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::
   return nullptr;
 }
 
+bool has_warpgroup_mma(const Target& t) { return !known_rows(t).asynchronous.empty(); }
+
 const Instruction* find_tma(const Target& t, Instruction::Space from, Instruction::Space to, std::size_t dimensions) {
   const auto& rows = known_rows(t).of_boxes;
   const auto row = rows.find({from, to, dimensions});

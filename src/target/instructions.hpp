@@ -56,6 +56,8 @@ std::vector<const Instruction*> matrix_stores(const Target&);
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
+/// Returns whether the target has products that warpgroups only start: wgmma, or products in tensor memory.
+bool has_warpgroup_mma(const Target&);
 /// Returns the TMA instruction that copies a box with `dimensions` dimensions from space `from` to `to`, without a cache
 /// hint or a reduction; nullptr if the target has none. A load into Space::dsmem is a multicast, into the shared memory of
 /// several blocks of a cluster.

@@ -115,7 +115,7 @@ void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
 void check_numbers(const Step& step, const Rejection& wrong) {
   kernel::match(
       step,
-      [&](const OneOf<MbarrierInit, FenceInit, WarpBarrier, ClusterBarrier> auto&) {
+      [&](const OneOf<MbarrierInit, FenceInit, ClusterBarrier> auto&) {
         wrong("is a {}; only setup and teardown have such steps", kernel::name(step));
       },
       [&](const WaitGroup& wait) {
@@ -137,7 +137,24 @@ void check_numbers(const Step& step, const Rejection& wrong) {
               loop.from, loop.trip_count);
       },
       [](const OneOf<Copy, Mma, Compute, Start, Commit, Acquire, Release, Drain, FenceProxy, GriddepWait,
-                     GriddepLaunchDependents> auto&) {});
+                     GriddepLaunchDependents, WarpBarrier> auto&) {});
+}
+
+/// Rejects the release of a stage that lanes have read, unless the lanes of each warp have waited for each other since: one of
+/// them releases it for all.
+void check_lanes_have_read(const Kernel& s, int agent) {
+  const Agent& a = s.agents[agent];
+  bool reading = false;
+  walk(a.steps, [&](const Step& step, const StepPosition& p) {
+    const Barrier* barrier = as<Barrier>(step);
+    if (as<WarpBarrier>(step) || (barrier && barrier->waits)) reading = false;
+    reading = reading || (step.work.kind == WorkKind::mma && as<Compute>(step) && !step.reads.empty());
+    if (as<Release>(step) && reading)
+      Rejection{s.name(), a, step, p.index}(
+          "releases a stage of channel {} that its lanes have read; one lane does it for its warp, so a warp_barrier "
+          "comes before",
+          s.channels[kernel::channel_of(step)].name);
+  });
 }
 
 /// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
@@ -427,7 +444,8 @@ void check_structure(const Kernel& s) {
   if (s.agents.empty()) reject(s, "has no agents; a schedule needs at least 1");
   check_tensors(s);
   check_channels(s);
-  for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, static_cast<int>(i));
+  for (std::size_t i = 0; i < s.agents.size(); ++i)
+    check_steps(s, static_cast<int>(i)), check_lanes_have_read(s, static_cast<int>(i));
   check_cluster(s);
   check_setup(s);
 }

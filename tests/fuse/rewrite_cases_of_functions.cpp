@@ -66,6 +66,18 @@ TensorHandle custom(Draw& d, bool of_sums) {
       .at(0);
 }
 
+/// Rows of a custom operator whose iterations multiply what the earlier ones made.
+TensorHandle custom_rescaled(Draw& d) {
+  const TensorHandle x = d.in("x", {4 * d.a, 8 * d.n});
+  return d.b
+      .custom({.grid = {d.a}, .block = {32}, .loop = d.e},
+              [&](graph::BlockBuilder& t) {
+                const graph::TileHandle sums = reduction(t.load(x, {.x = 0, .loop = 1}), 1);
+                t.store(accum_rescale(square(sums), sums), {.x = 0}, "y");
+              })
+      .at(0);
+}
+
 }  // namespace
 
 std::vector<Case> cases_of_functions() {
@@ -389,6 +401,9 @@ std::vector<Case> cases_of_functions() {
       {"custom operators apart",
        {[](Draw& d) { return custom(d, false); }, "square reduction"},
        {[](Draw& d) { return custom(d, true); }, "custom"}},
+      {"tiles in a batch",
+       {[](Draw& d) { return custom(d, true); }, "reshape permute reduction square reduction reshape mul_scalar"},
+       {[](Draw& d) { return custom_rescaled(d); }, "custom"}},
   };
 }
 
