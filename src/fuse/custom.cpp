@@ -35,12 +35,14 @@ FusedVariant decomposed_way(const graph::KernelGraph& g, const target::Target& t
                             const std::optional<retile::Tiling>& declared = {}) {
   try {
     graph::KernelGraph decomposed = g;
-    if (!apply(rules::Level::custom, decomposed, watch, known))
+    std::vector<std::string> applied;
+    if (!apply(rules::Level::custom, decomposed, watch, known, &applied))
       return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(decomposed, target, known, watch, reasons, declared);
     if (const auto name = rewrite::added_rounding(g, decomposed, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.decomposed = true;
+    o.rules.insert(o.rules.begin(), applied.begin(), applied.end());
     return {std::move(o)};
   } catch (const Fault&) {
     throw;
