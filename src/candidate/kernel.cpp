@@ -262,7 +262,7 @@ std::vector<GroupKernel> kernels_of(const graph::KernelGraph& g, const std::vect
     if (error && why.empty()) why = error->what();
     if (!found.empty()) break;
   }
-  if (found.empty() && why.empty()) why = "its tiles do not fit into shared memory";
+  if (found.empty() && why.empty()) why = "no tiling of the kernel fits into shared memory";
   std::ranges::stable_sort(found, {}, &GroupKernel::us);
   return found;
 }

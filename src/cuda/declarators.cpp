@@ -40,6 +40,14 @@ std::vector<std::vector<SourceToken>> split(const std::vector<SourceToken>& toke
   return parts;
 }
 
+// Returns whether the brace at token i begins the members of a type: `union {`, `struct S {`.
+bool begins_type(const std::vector<SourceToken>& tokens, std::size_t i) {
+  for (std::size_t before = 1; before <= 2 && before <= i; ++before)
+    for (const char* word : {"union", "struct", "class"})
+      if (tokens[i - before].is(word)) return true;
+  return false;
+}
+
 // Returns the index of the name that the tokens declare: the last word before an array's bounds or an initializer.
 std::size_t name_of(const std::vector<SourceToken>& tokens) {
   std::size_t name = tokens.size();
@@ -49,6 +57,10 @@ std::size_t name_of(const std::vector<SourceToken>& tokens) {
     if (t.is("<")) ++angles;
     if (t.is(">")) --angles;
     if (angles) continue;
+    if (t.is("{") && begins_type(tokens, i)) {
+      i = closing(tokens, i);
+      continue;
+    }
     if (t.is("[") || t.is("=") || t.is("{")) break;
     if (t.kind == SourceToken::Kind::word) name = i;
   }

@@ -170,6 +170,12 @@ void run(const KernelCall& k, Site site) {
 
 void launch(const KernelCall& k) {
   const Site site = ZELLIGE_SITE();
+  if (inside_kernel) {  // in a function of host and device
+    emulate::Fiber& f = emulate::fiber(emulate::self());
+    f.home->stop(f, emulate::Finding::Kind::instruction, nullptr, site,
+                 "of {}: at \1 it launches {} (dynamic parallelism), which the emulator does not run",
+                 f.home->who(f.index), k.kernel);
+  }
   std::fflush(stdout);
   if (const LaunchFault f = check(k); !f.message.empty()) {
     session().error = f.error;

@@ -159,6 +159,13 @@ void allow_shared(const char* kernel, std::size_t bytes) { session().allowed_sha
 
 std::size_t memory(bool free) { return ProgramMemory::capacity - (free ? session().memory.used() : 0); }
 
+int kind_of(const void* p) {
+  const ProgramMemory& memory = session().memory;
+  const ProgramAllocation* const a = memory.owns(p) ? memory.near(p) : nullptr;
+  if (!a || a->freed || !a->contains(p)) return 0;
+  return a->kind == MemoryKind::managed ? 2 : 1;
+}
+
 }  // namespace
 
 void add_memory_calls(Host& all) {
@@ -170,6 +177,7 @@ void add_memory_calls(Host& all) {
   all.error = last_error;
   all.allow_shared = allow_shared;
   all.memory = memory;
+  all.kind_of = kind_of;
 }
 
 }  // namespace zellige::cuda

@@ -60,14 +60,21 @@ void run_program(const CompiledSource& program, std::vector<std::string> argumen
   at_end = std::move(ended);
   on_exit(end_process, nullptr);
   std::signal(SIGINT, on_interrupt);
-  void* const loaded = dlopen(program.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* const loaded = dlopen(program.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!loaded) {
     at_end = nullptr;
-    fail("emulate: the compiled program cannot be loaded: {}", dlerror());
+    const std::string why = dlerror();
+    constexpr std::string_view missing = "undefined symbol: ";
+    if (const std::size_t at = why.find(missing); at != std::string::npos)
+      fail("emulate: {} calls {}, which neither it nor the emulator has", arguments.front(),
+           why.substr(at + missing.size()));
+    fail("emulate: the compiled program cannot be loaded: {}", why);
   }
   const auto start = reinterpret_cast<Declaration* (*)(const Host*)>(dlsym(loaded, "zellige_cuda_start"));
   const auto main = reinterpret_cast<int (*)(int, char**, char**)>(dlsym(loaded, "main"));
-  if (!start || !main) {
+  const auto call =
+      reinterpret_cast<int (*)(int (*)(int, char**, char**), int, char**, char**)>(dlsym(loaded, "zellige_cuda_main"));
+  if (!start || !call || !main) {
     at_end = nullptr;
     fail("emulate: {} has no main", arguments.front());
   }
@@ -78,7 +85,7 @@ void run_program(const CompiledSource& program, std::vector<std::string> argumen
   std::vector<char*> words;
   for (std::string& a : arguments) words.push_back(a.data());
   words.push_back(nullptr);
-  std::exit(main(int(arguments.size()), words.data(), environ));
+  std::exit(call(main, int(arguments.size()), words.data(), environ));
 }
 
 }  // namespace zellige::cuda

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "graph/error.hpp"
 
@@ -33,9 +34,11 @@ ProgramAllocation* ProgramMemory::allocate(std::size_t bytes, MemoryKind kind, c
   auto one = std::make_unique<ProgramAllocation>();
   one->buffer = std::make_unique<emulate::Buffer>(name, bytes, next_);
   one->kind = kind;
-  if (kind == MemoryKind::managed)
-    one->buffer->mark_initialised();  // the host writes it in ways that nothing sees
-  else
+  if (kind == MemoryKind::managed) {
+    // The host writes it in ways that nothing sees. New pages are zeros on a GPU, too, and programs count on it.
+    std::memset(next_, 0, bytes);
+    one->buffer->mark_initialised();
+  } else
     one->buffer->poison();
   next_ += rounded(bytes) + gap;
   used_ += bytes;

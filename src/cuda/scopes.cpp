@@ -13,7 +13,7 @@ Scopes::Scopes(const std::vector<SourceToken>& tokens) {
       continue;
     }
     if (!t.is("{")) continue;
-    bool parentheses = false, type = false, kernel = false, value = false;
+    bool parentheses = false, type = false, kernel = false, value = false, of_host = false;
     for (std::size_t k = start; k < i; ++k) {
       const SourceToken& d = tokens[k];
       if (d.is("template")) {  // its parameters may have defaults
@@ -30,10 +30,11 @@ Scopes::Scopes(const std::vector<SourceToken>& tokens) {
       type |= !parentheses && (d.is("namespace") || d.is("struct") || d.is("class") || d.is("union") || d.is("enum"));
       value |= d.is("=") && !parentheses;
       kernel |= d.is("__global__") || d.is("__device__");
+      of_host |= d.is("__host__");
     }
     if (parentheses && !value && !(type && !kernel && !parentheses)) {
       const std::size_t close = closing(tokens, i);
-      bodies_.push_back({i, close, kernel});
+      bodies_.push_back({i, close, kernel && !of_host});
       i = close;
     } else if (value) {
       i = closing(tokens, i);

@@ -12,7 +12,8 @@ class Scopes {
  public:
   explicit Scopes(const std::vector<SourceToken>&);
 
-  /// Returns whether token i is in the body of a function, or of one that begins with __global__ or __device__.
+  /// Returns whether token i is in the body of a function, or of one that begins with __global__ or __device__ and is no
+  /// function of the host, too.
   bool in_function(std::size_t i) const { return body_of(i) != nullptr; }
   bool in_kernel(std::size_t i) const {
     const Body* const b = body_of(i);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -28,7 +30,6 @@ constexpr const char* own_headers[] = {"cuda_runtime.h",
                                        "vector_functions.h",
                                        "device_atomic_functions.h",
                                        "math_functions.h",
-                                       "math_constants.h",
                                        "host_defines.h",
                                        "crt/host_defines.h",
                                        "builtin_types.h",
@@ -57,8 +58,8 @@ struct ReplacedHeader {
 };
 constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
                                                {"cudaTypedefs.h", "driver"},
-                                               {"cuda_fp16.h", "half"},
-                                               {"cuda_fp16.hpp", "half"},
+                                               {"cuda_fp16.h", "half_math"},
+                                               {"cuda_fp16.hpp", "half_math"},
                                                {"cuda_fp8.h", "float8"},
                                                {"cuda_fp8.hpp", "float8"},
                                                {"mma.h", "wmma"},
@@ -69,14 +70,37 @@ constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
                                                {"cublasLt.h", "blas_lt"},
                                                {"curand.h", "random"},
                                                {"curand_kernel.h", "random"},
-                                               {"cuda_bf16.h", "half"},
+                                               {"cuda_bf16.h", "half_math"},
                                                {"cuda/barrier", "barrier"},
                                                {"cuda/pipeline", "staged_pipeline"},
                                                {"cuda/atomic", "atomic_ref"},
                                                {"cuda/std/atomic", "atomic_ref"},
                                                {"cooperative_groups/memcpy_async.h", "cooperative_groups"},
-                                               {"thrust/host_vector.h", "vectors"},
-                                               {"thrust/device_vector.h", "vectors"}};
+                                               {"cuComplex.h", "complex"},
+                                               {"math_constants.h", "constants"},
+                                               {"cuda/latch", "synchronization"},
+                                               {"cuda/semaphore", "synchronization"},
+                                               {"cuda/functional", "synchronization"},
+                                               {"cuda/cmath", "synchronization"}};
+/// Folders of CUDA's libraries: a header of the library takes the place of each header in the folder.
+constexpr ReplacedHeader replaced_folders[] = {{"thrust/", "algorithms"}, {"cub/", "cub"}};
+/// Headers that programs take from NVIDIA's samples; one beside the program or in a folder of -I comes first.
+constexpr const char* helper_headers[] = {"helper_cuda.h",  "helper_functions.h", "helper_timer.h", "helper_string.h",
+                                          "helper_image.h", "exception.h",        "timer.h"};
+// The host's headers that CUDA's standard library has, too.
+constexpr std::string_view standard_headers = "cuda/std/";
+
+/// Returns what is included in place of a header of CUDA; nullopt if the header is none of these.
+std::optional<std::string> replacement(const std::string& name) {
+  const auto ours = [](std::string_view by) { return fmt::format("<zellige/cuda/{}.hpp>", by); };
+  if (std::ranges::find(own_headers, name) != std::end(own_headers)) return "<cstddef>";
+  if (const auto r = std::ranges::find(replaced_headers, name, &ReplacedHeader::name); r != std::end(replaced_headers))
+    return ours(r->by);
+  for (const ReplacedHeader& folder : replaced_folders)
+    if (name.starts_with(folder.name)) return ours(folder.by);
+  if (name.starts_with(standard_headers)) return "<" + name.substr(standard_headers.size()) + ">";
+  return std::nullopt;
+}
 
 /// The files of a program that are translated so far.
 class Translation {
@@ -97,13 +121,12 @@ class Translation {
     std::ranges::reverse(r.includes);
     std::vector<std::pair<SourceInclude, std::string>> changed;
     for (const SourceInclude& i : r.includes) {
-      if (std::ranges::find(own_headers, i.name) != std::end(own_headers))
-        changed.emplace_back(i, "<cstddef>");
-      else if (const auto r = std::ranges::find(replaced_headers, i.name, &ReplacedHeader::name);
-               r != std::end(replaced_headers))
-        changed.emplace_back(i, std::string("<zellige/cuda/") + r->by + ".hpp>");
+      if (const auto other = replacement(i.name))
+        changed.emplace_back(i, *other);
       else if (const auto found = find(i, file.parent_path(), i.next ? folder : 0))
         changed.emplace_back(i, "\"" + add(found->file, found->next) + "\"");
+      else if (std::ranges::find(helper_headers, i.name) != std::end(helper_headers))
+        changed.emplace_back(i, "<zellige/cuda/helpers.hpp>");
     }
     for (const auto& [i, text] : changed) r.text.replace(i.at, i.end - i.at, text);
     files[index].text = "#line 1 \"" + file.string() + "\"\n" + r.text;

@@ -4,17 +4,20 @@
 #include <map>
 #include <sstream>
 
+#include "explain/alternatives.hpp"
 #include "explain/bound.hpp"
+#include "explain/conflicts.hpp"
+#include "explain/sections.hpp"
 #include "explain/waits.hpp"
 #include "graph/infer.hpp"
 #include "ir/ids.hpp"
 #include "ir/ir.hpp"
 #include "ir/sections.hpp"
 #include "kernel/launches.hpp"
+#include "kernel/step.hpp"
 #include "predict/predict.hpp"
 #include "retile/tiling.hpp"
 #include "strings/expression_reader.hpp"
-#include "tiling/choose_tilings.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::explain {
@@ -110,36 +113,65 @@ bool names(std::string_view line, std::string_view id) {
   return false;
 }
 
-/// Adds to the lines of the plan why they wait. The steps of an agent follow its line, in the order of kernel::walk().
-void add_reasons(const kernel::Kernel& k, std::vector<PlanLine>& plan) {
-  int agent = -1;
-  std::vector<std::string> why;
-  std::size_t next = 0;
-  for (PlanLine& line : plan) {
-    const std::string_view text = line.text;
-    if (text.starts_with("  agent ")) {
-      why = reasons(k, ++agent), next = 0;
-    } else if (text.starts_with("  teardown")) {
-      why.clear();
-    } else if (agent >= 0 && text.starts_with("    ") && next < why.size()) {
-      line.reason = why[next++];
-    }
+/// Returns where a step is, of which `loops` are around; `passed`: the loop over iterations is before it.
+std::string where(const std::vector<const kernel::Loop*>& loops, bool passed) {
+  std::string place = passed ? "after the loop" : "before the loop", of;
+  for (const kernel::Loop* loop : loops) {
+    if (loop->kind == kernel::Loop::prologue) place = "in the prologue";
+    if (loop->kind == kernel::Loop::iterations) place = "in each iteration";
+    if (loop->kind == kernel::Loop::slices) of += ", of each slice";
+    if (loop->kind == kernel::Loop::tiles) of += ", of each tile";
+  }
+  return place + of;
+}
+
+/// Adds to the lines of the plan why they wait, and lists the waits. The steps of an agent follow its line, in the order of
+/// kernel::walk().
+void add_reasons(const kernel::Kernel& k, KernelAccount& a) {
+  std::size_t line = 0;
+  for (std::size_t agent = 0; agent < k.agents.size(); ++agent) {
+    while (line < a.plan.size() && !a.plan[line].text.starts_with("  agent ")) ++line;
+    const std::vector<std::string> why = reasons(k, static_cast<int>(agent));
+    bool passed = false;
+    std::vector<const kernel::Loop*> loops;
+    kernel::walk(k.agents[agent].steps, [&](const kernel::Step& step, const kernel::StepPosition& at) {
+      if (++line >= a.plan.size()) return;
+      loops.resize(static_cast<std::size_t>(at.depth));
+      if (const std::string& reason = why[static_cast<std::size_t>(at.index)]; !reason.empty()) {
+        const std::string& text = a.plan[line].text;
+        a.plan[line].reason = reason;
+        a.waits.push_back({static_cast<int>(line) + 1, k.agents[agent].name, where(loops, passed),
+                           text.substr(text.find_first_not_of(' ')), reason});
+      }
+      if (const auto* loop = kernel::as<kernel::Loop>(step)) {
+        loops.push_back(loop);
+        passed = passed || loop->kind == kernel::Loop::iterations;
+      }
+    });
   }
 }
 
 KernelAccount of_kernel(const kernel::Kernel& k, const std::vector<std::string>& lines) {
-  KernelAccount a{.name = k.name(), .notes = k.notes, .registers = registers(k), .timeline = timeline(k)};
+  KernelAccount a{.name = k.name(),
+                  .computes = in_words(k.program),
+                  .notes = k.notes,
+                  .registers = registers(k),
+                  .timeline = timeline(k)};
   const std::vector<std::string> ids = ir::identifiers(ir::names_of(k.tensors), 's');
   for (const std::string& line : lines) a.plan.push_back({.text = line});
-  add_reasons(k, a.plan);
+  add_reasons(k, a);
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
     const kernel::SmemTensor& x = k.tensors[t];
+    LayoutReason layout = layout_reason(k, static_cast<int>(t));
     SharedAccount s{.id = ids[t],
                     .name = x.name,
                     .dtype = std::string(graph::name(x.dtype)),
                     .shape = graph::to_string(x.shape),
                     .layout = to_text(x.layout),
                     .reason = x.swizzle_reason,
+                    .why = std::move(layout.text),
+                    .wavefronts = layout.wavefronts,
+                    .dense = layout.dense,
                     .stages = x.stages,
                     .offset = x.offset,
                     .bytes = x.bytes(),
@@ -168,16 +200,13 @@ void add_operators(const fuse::Optimized& fused, std::vector<LaunchAccount>& lau
     }
 }
 
-std::vector<Alternative> alternatives_of(const emit::EmittedProgram& own, const target::Target& target, int count) {
-  std::vector<Alternative> all;
-  const std::string taken = retile::to_json(own.manifest.tiling);
-  plan::PlanOptions options;
-  options.registers_proved = false;
-  for (const tiling::Tiled& t : tiling::ranked(own.graph, target, options, count).tiled) {
-    const std::string text = retile::to_json(retile::tiling_of(t.graph));
-    if (text != taken) all.push_back({text, lost_on(own.cost, t.cost), t.cost.us});
-  }
-  return all;
+/// Adds what the graph would cost with a kernel per operator; nothing if there is no plan of that.
+void add_separate(const graph::KernelGraph& given, const target::Target& target, Account& a) {
+  const std::optional<Error> refusal = refused([&] {
+    const run::Compiled separate = run::compile(given, target, {.plan = run::tiling_options("", target)});
+    a.separate_us = separate.program.cost.us, a.separate_launches = separate.program.cost.kernels.size();
+  });
+  if (refusal) a.separate_us = 0, a.separate_launches = 0;
 }
 
 }  // namespace
@@ -191,6 +220,7 @@ Account account(const graph::KernelGraph& given, const run::Compiled& compiled, 
             .given = of_graph(given),
             .fused = of_graph(program.graph),
             .notes = compiled.fused.notes,
+            .rules = compiled.fused.rules,
             .us = program.cost.us,
             .warm_us = program.cost.warm_us,
             .own_tiling = retile::to_json(program.manifest.tiling),
@@ -215,7 +245,10 @@ Account account(const graph::KernelGraph& given, const run::Compiled& compiled, 
   }
   add_operators(compiled.fused, a.launches);
   for (LaunchAccount& launch : a.launches) a.limit_us += launch.limit_us;
-  if (alternatives > 0) a.alternatives = alternatives_of(program, target, alternatives);
+  if (alternatives > 0) {
+    a.alternatives = alternatives_of(program, target, alternatives);
+    if (!compiled.fused.kernels.empty()) add_separate(given, target, a);
+  }
   return a;
 }
 

@@ -44,8 +44,10 @@ struct ResourceAccount {
 
 /// A tensor in shared memory.
 struct SharedAccount {
-  std::string id;  // in the plan and in the source: sX0
-  std::string name, dtype, shape, layout, reason;
+  std::string id;                                  // in the plan and in the source: sX0
+  std::string name, dtype, shape, layout, reason;  // reason: the planner's
+  std::string why;                                 // what the layout is for, in a sentence (conflicts.hpp)
+  std::uint64_t wavefronts = 0, dense = 0;         // of the kernel's accesses: so, and with rows one after another
   int stages = 1;
   std::int64_t offset = 0, bytes = 0;
   int first = 0, last = 0;     // lines of the plan between which it is in use; 0: none names it
@@ -57,10 +59,18 @@ struct PlanLine {
   std::string text, reason;
 };
 
+/// A wait: its line of the plan, counted from 1, the warp role, in which part of its steps, and what the wait is for.
+struct WaitAccount {
+  int line = 0;
+  std::string agent, where, step, reason;
+};
+
 /// One program of a launch, as planned.
 struct KernelAccount {
   std::string name;
+  std::string computes;  // its operations before, in and after the loop (sections.hpp)
   std::vector<PlanLine> plan;
+  std::vector<WaitAccount> waits;
   std::vector<std::string> notes;
   std::vector<SharedAccount> shared;
   std::vector<RegisterAccount> registers;
@@ -72,6 +82,8 @@ struct KernelAccount {
 /// A launch: what it costs, and its kernels.
 struct LaunchAccount {
   std::string name, bound;
+  std::string time;                    // where the expected time goes, in a sentence
+  double exposed_us = 0;               // of it: what is neither launch, first load nor the slowest resource
   std::vector<std::string> operators;  // of the given graph, if it was fused
   std::string grid, block;
   std::int64_t shared_bytes = 0;
@@ -88,6 +100,7 @@ struct LaunchAccount {
 /// Tilings that were not taken: the expected time of the program with it, and what it loses on.
 struct Alternative {
   std::string tiling, lost_on;
+  std::string difference, why;  // from the tiling that was taken; why it was not
   double us = 0;
 };
 
@@ -96,6 +109,9 @@ struct Account {
   bool measured_costs = false;  // the target's costs were measured on a GPU
   GraphAccount given, fused;
   std::vector<std::string> notes;  // what was fused, what was not, and why
+  std::vector<std::string> rules;  // that rewrote the graph before it was fused
+  double separate_us = 0;          // with a kernel per operator; 0: not planned
+  std::size_t separate_launches = 0;
   double us = 0, warm_us = 0, limit_us = 0;
   double measured_us = 0;  // of an evaluation on the GPU; 0: not measured
   std::string device;      // on which it was measured

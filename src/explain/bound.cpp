@@ -64,13 +64,20 @@ LaunchAccount of_launch(const cost::KernelCost& k, const target::Target& target)
   }
   const double begins = k.launch + k.first;
   const std::string_view verb = std::string_view(slowest->name).ends_with('s') ? "take" : "takes";
-  a.bound = begins > k.*slowest->us
-                ? fmt::format(
-                      "The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} limit, {:.1f} us: {}",
-                      begins, k.us, slowest->name, verb, k.*slowest->us, slowest->numbers(k, target))
-                : fmt::format("{} {} {:.1f} us of {:.1f}: {}", slowest->name, verb, k.*slowest->us, k.us,
-                              slowest->numbers(k, target));
+  a.bound =
+      begins > k.*slowest->us
+          ? fmt::format("The launch and the first load take {:.1f} us of {:.1f}; of the rest {} {} most, {:.1f} us: {}",
+                        begins, k.us, slowest->name, verb, k.*slowest->us, slowest->numbers(k, target))
+          : fmt::format("{} {} {:.1f} us of {:.1f}: {}", slowest->name, verb, k.*slowest->us, k.us,
+                        slowest->numbers(k, target));
   a.bound[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(a.bound[0])));
+  a.exposed_us = k.us - begins - k.*slowest->us;
+  a.time = fmt::format(
+      "Of {:.1f} us the launch takes {:.1f}, the first load {:.1f} and {} {:.1f}; {:.1f} is what the other resources "
+      "add that does "
+      "not overlap with {}",
+      k.us, k.launch, k.first, slowest->name, k.*slowest->us, a.exposed_us,
+      std::string_view(slowest->name).ends_with('s') ? "them" : "it");
   return a;
 }
 

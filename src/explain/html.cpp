@@ -75,7 +75,7 @@ a{color:var(--accent)}a:focus-visible,summary:focus-visible{outline:3px solid va
 table{border-collapse:collapse;margin:.6em 0;font-size:.9rem}caption{text-align:left;color:var(--faint)}
 th,td{border-bottom:1px solid var(--line);padding:3px 10px;text-align:left;vertical-align:top}td.number{text-align:right;font-variant-numeric:tabular-nums}
 pre{margin:0;padding:10px;background:var(--panel);overflow:auto;max-height:75vh;font:12px/1.45 ui-monospace,monospace;tab-size:2}
-pre .waits{color:var(--wait)}
+pre .waits{color:var(--wait)}pre .line{color:var(--faint);user-select:none}
 a.id{color:inherit;text-decoration:underline dotted}a.id.on,tr.on{background:var(--wait);color:#000}
 .two{display:grid;grid-template-columns:1fr;gap:12px}@media(min-width:1000px){.two{grid-template-columns:1fr 1fr}}
 .three{display:grid;grid-template-columns:1fr;gap:12px}@media(min-width:1000px){.three{grid-template-columns:1fr 1fr 1fr}}

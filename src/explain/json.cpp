@@ -26,9 +26,20 @@ Json graph_json(const GraphAccount& g) {
 }
 
 Json shared_json(const SharedAccount& s) {
-  return {{"id", s.id},         {"name", s.name},        {"dtype", s.dtype},   {"shape", s.shape},
-          {"layout", s.layout}, {"reason", s.reason},    {"stages", s.stages}, {"offset", s.offset},
-          {"bytes", s.bytes},   {"first_line", s.first}, {"last_line", s.last}};
+  return {{"id", s.id},
+          {"name", s.name},
+          {"dtype", s.dtype},
+          {"shape", s.shape},
+          {"layout", s.layout},
+          {"reason", s.reason},
+          {"why", s.why},
+          {"wavefronts", s.wavefronts},
+          {"dense_wavefronts", s.dense},
+          {"stages", s.stages},
+          {"offset", s.offset},
+          {"bytes", s.bytes},
+          {"first_line", s.first},
+          {"last_line", s.last}};
 }
 
 std::string_view name(Span::Kind kind) {
@@ -51,6 +62,13 @@ Json kernel_json(const KernelAccount& k) {
                     [](const PlanLine& l) {
                       return l.reason.empty() ? Json{{"text", l.text}} : Json{{"text", l.text}, {"waits", l.reason}};
                     })},
+      {"computes", k.computes},
+      {"waits",
+       list(k.waits,
+            [](const WaitAccount& w) {
+              return Json{
+                  {"line", w.line}, {"agent", w.agent}, {"where", w.where}, {"step", w.step}, {"reason", w.reason}};
+            })},
       {"notes", k.notes},
       {"shared", list(k.shared, shared_json)},
       {"registers", list(k.registers, register_json)},
@@ -71,6 +89,8 @@ Json launch_json(const LaunchAccount& l) {
   for (const ResourceAccount& r : l.resources) resources[r.name] = r.us;
   return {{"name", l.name},
           {"bound", l.bound},
+          {"time", l.time},
+          {"exposed_us", l.exposed_us},
           {"operators", l.operators},
           {"us", l.us},
           {"limit_us", l.limit_us},
@@ -94,11 +114,17 @@ std::string to_json(const Account& a) {
   Json out{{"graph", a.graph},     {"target", a.target},     {"us", a.us},
            {"warm_us", a.warm_us}, {"limit_us", a.limit_us}, {"costs_measured", a.measured_costs}};
   if (a.measured_us > 0) out["measured_us"] = a.measured_us, out["device"] = a.device;
-  out["given"] = graph_json(a.given), out["fused"] = graph_json(a.fused), out["notes"] = a.notes;
+  out["given"] = graph_json(a.given), out["fused"] = graph_json(a.fused), out["notes"] = a.notes,
+  out["rules"] = a.rules;
+  if (a.separate_us > 0) out["separate"] = {{"us", a.separate_us}, {"launches", a.separate_launches}};
   out["launches"] = list(a.launches, launch_json);
   out["tiling"] = Json::parse(a.own_tiling);
   out["alternatives"] = list(a.alternatives, [](const Alternative& o) {
-    return Json{{"us", o.us}, {"lost_on", o.lost_on}, {"tiling", Json::parse(o.tiling)}};
+    return Json{{"us", o.us},
+                {"lost_on", o.lost_on},
+                {"difference", o.difference},
+                {"why", o.why},
+                {"tiling", Json::parse(o.tiling)}};
   });
   return out.dump(2) + "\n";
 }

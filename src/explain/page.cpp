@@ -1,5 +1,7 @@
 #include "explain/page.hpp"
 
+#include <fmt/ranges.h>
+
 #include "explain/html.hpp"
 #include "explain/text.hpp"
 
@@ -7,6 +9,25 @@ namespace zellige::explain {
 namespace {
 
 std::string us(double value) { return fmt::format("{:.1f}", value); }
+
+/// Returns what fusion gains, the rules that were applied, and how the list below counts.
+std::string fused_paragraphs(const Account& a) {
+  std::string out;
+  if (a.separate_us > 0)
+    out += fmt::format(
+        "<p>As it was given, with a kernel per operator, the graph would take {} us in {} launch{}; so it takes {} us "
+        "in {}.</p>\n",
+        us(a.separate_us), a.separate_launches, a.separate_launches == 1 ? "" : "es", us(a.us), a.launches.size());
+  if (!a.rules.empty())
+    out += fmt::format("<p>Rules that rewrote the graph before it was fused: {}.</p>\n",
+                       escaped(fmt::format("{}", fmt::join(a.rules, ", "))));
+  if (!a.notes.empty())
+    out +=
+        "<p>Each kernel with its operators, and why no two of them are one. A time here is that after another kernel, "
+        "and counts "
+        "a few percent of a warm L2, so that it is less than that of the launch.</p>\n";
+  return out;
+}
 
 std::string graph_section(const Account& a) {
   std::vector<std::vector<std::string>> rows;
@@ -27,7 +48,7 @@ std::string graph_section(const Account& a) {
   out +=
       fmt::format("<details{}><summary>Operators and tensors</summary>{}</details>\n", rows.size() > 40 ? "" : " open",
                   table({"operator", "reads", "writes", "GFLOP of matmuls"}, rows, "In the order of the graph"));
-  out += "<h3>What was fused, and what was not</h3>\n<ul>\n";
+  out += "<h3>What was fused, and what was not</h3>\n" + fused_paragraphs(a) + "<ul>\n";
   for (const std::string& note : a.notes) out += fmt::format("<li>{}</li>\n", escaped(note));
   return out + "</ul></section>\n";
 }
@@ -50,15 +71,17 @@ std::string shared_section(const KernelAccount& k, const std::string& prefix, st
       "scope=\"col\">bytes</th></tr></thead><tbody>\n";
   for (const SharedAccount& s : k.shared)
     out += fmt::format(
-        "<tr id=\"{}{}\" data-id=\"{}\"><td>{}</td><td>{} {}</td><td><code>{}</code></td><td>{}</td><td "
+        "<tr id=\"{}{}\" data-id=\"{}\"><td>{}</td><td>{} {}</td><td><code>{}</code></td><td>{}.</td><td "
         "class=\"number\">{}</td>"
         "<td class=\"number\">{}</td></tr>\n",
-        prefix, s.id, s.id, s.id, s.dtype, escaped(s.shape), escaped(s.layout), escaped(s.reason), s.stages, s.bytes);
+        prefix, s.id, s.id, s.id, s.dtype, escaped(s.shape), escaped(s.layout),
+        escaped(s.why + (s.reason.empty() ? "" : ". The planner: " + s.reason)), s.stages, s.bytes);
   out += "</tbody></table></div>\n<div class=\"banks\">\n";
   for (const SharedAccount& s : k.shared)
     out += fmt::format(
-        "<figure>{}<figcaption>{}, coloured by bank: a column of one colour is read by one wavefront after "
-        "another.</figcaption></figure>\n",
+        "<figure>{}<figcaption>{}, coloured by bank: chunks of one colour are in the same banks, so that to read them "
+        "takes one "
+        "wavefront after another.</figcaption></figure>\n",
         bank_svg(s), s.id);
   return out + "</div>\n";
 }
@@ -93,13 +116,19 @@ std::string kernel_section(const Account& a, const LaunchAccount& l, const Kerne
         "style=\"background:var(--flight)\"></span>"
         "in flight<span style=\"background:var(--wait)\"></span>waits</p>\n{}\n",
         k.timeline.iterations, k.timeline.of, drawn);
+  std::vector<std::vector<std::string>> waits;
+  for (const WaitAccount& w : k.waits) waits.push_back({std::to_string(w.line), w.agent, w.where, w.step, w.reason});
+  if (!waits.empty())
+    out +=
+        table({"line of the plan", "who", "when", "waits at", "what for"}, waits, "Every wait, and what it protects");
   out += shared_section(k, prefix, l.shared_bytes) + registers_section(k);
   out +=
       "<h3>Plan and source</h3>\n<p>Choose a tensor to see it in both. What a line waits for stands after "
       "it.</p>\n<div class=\"" +
       std::string(k.sass.empty() ? "two" : "three") + "\"><div><pre tabindex=\"0\">";
+  int number = 0;
   for (const PlanLine& line : k.plan)
-    out += linked(line.text, ids, prefix) +
+    out += fmt::format("<span class=\"line\">{:>3} </span>", ++number) + linked(line.text, ids, prefix) +
            (line.reason.empty() ? "" : fmt::format(" <span class=\"waits\">← {}</span>", escaped(line.reason))) + "\n";
   out += "</pre></div><div><pre tabindex=\"0\">" + linked(source_of(a.source, k.name), ids, prefix) + "</pre></div>";
   if (!k.sass.empty()) out += "<div><pre tabindex=\"0\" aria-label=\"SASS\">" + escaped(k.sass) + "</pre></div>";
@@ -119,7 +148,9 @@ std::string launch_section(const Account& a, std::size_t number) {
     for (std::size_t i = 0; i < l.operators.size(); ++i) out += (i ? ", " : "") + escaped(l.operators[i]);
     out += ".</p>\n";
   }
-  out += resource_bars(l);
+  for (const KernelAccount& k : l.kernels)
+    if (!k.computes.empty()) out += fmt::format("<p>{}.</p>\n", escaped(k.computes));
+  out += fmt::format("<p>{}.</p>\n", escaped(l.time)) + resource_bars(l);
   out +=
       table({"", ""},
             {{"expected", us(l.us) + " us"},
@@ -140,14 +171,19 @@ std::string launch_section(const Account& a, std::size_t number) {
 }
 
 std::string alternatives_section(const Account& a) {
+  if (a.alternatives.empty()) return "";
   std::vector<std::vector<std::string>> rows;
-  for (const Alternative& o : a.alternatives) rows.push_back({us(o.us), us(o.us - a.us), o.lost_on, o.tiling});
-  if (rows.empty()) return "";
+  for (const Alternative& o : a.alternatives)
+    rows.push_back({fmt::format("{:.2f}", o.us), o.difference, o.why, o.lost_on, o.tiling});
+  const Alternative& second = a.alternatives[0];
   return fmt::format(
-      "<section id=\"alternatives\"><h2>Tilings that were not taken</h2>\n<p>The one that was, {}, is expected to take "
-      "{} us.</p>\n{}</section>\n",
-      escaped(a.own_tiling), us(a.us),
-      table({"us", "more", "where it loses most", "tiling"}, rows, "By expected time"));
+      "<section id=\"alternatives\"><h2>Tilings that were not taken</h2>\n<p class=\"lead\">The second-best plan has "
+      "{}: {:.2f} us for "
+      "{:.2f}, {}.</p>\n<p>Each of these was planned in full. The tiling that was taken is "
+      "<code>{}</code>.</p>\n{}</section>\n",
+      escaped(second.difference), second.us, a.us, escaped(second.why), escaped(a.own_tiling),
+      table({"us", "what differs", "why it was not taken", "on which resource it loses most", "tiling"}, rows,
+            "By expected time"));
 }
 
 }  // namespace

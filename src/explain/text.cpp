@@ -19,7 +19,7 @@ std::string bar(double part, double whole) {
 void add_launch(std::string& out, const LaunchAccount& l, std::size_t number) {
   out += fmt::format("launch {}: {}, {:.1f} us expected{}\n", number, l.name, l.us,
                      l.limit_us > 0 ? fmt::format(", at least {:.1f}", l.limit_us) : "");
-  out += fmt::format("  {}\n", l.bound);
+  out += fmt::format("  {}\n  {}\n", l.bound, l.time);
   std::vector<ResourceAccount> by_time = l.resources;
   std::ranges::stable_sort(by_time, std::greater(), &ResourceAccount::us);
   by_time.resize(std::min<std::size_t>(by_time.size(), 4));
@@ -34,7 +34,7 @@ void add_launch(std::string& out, const LaunchAccount& l, std::size_t number) {
     for (std::size_t t = 0; t < std::min(shown_tensors, k.shared.size()); ++t) {
       const SharedAccount& s = k.shared[t];
       out += fmt::format("  {} {} {}, {} stage{}, {}{}\n", s.id, s.dtype, s.shape, s.stages, s.stages == 1 ? "" : "s",
-                         s.layout, s.reason.empty() ? "" : ": " + s.reason);
+                         s.layout, ": " + s.why);
     }
 }
 
@@ -55,12 +55,16 @@ std::string text(const Account& a) {
                   a.measured_us > 0 ? fmt::format(", {:.1f} measured on {}", a.measured_us, a.device) : "");
   if (!a.measured_costs)
     out += fmt::format("the costs of {} are assumed: no GPU of this kind was measured\n", a.target);
+  if (a.separate_us > 0)
+    out += fmt::format("  as given, with a kernel per operator: {:.1f} us in {} launch{}\n", a.separate_us,
+                       a.separate_launches, a.separate_launches == 1 ? "" : "es");
   for (const std::string& note : a.notes) out += fmt::format("  {}\n", note);
   for (std::size_t l = 0; l < std::min(shown_launches, a.launches.size()); ++l) add_launch(out, a.launches[l], l);
   if (a.launches.size() > shown_launches)
     out += fmt::format("{} more launches: -o FILE.html writes all of them\n", a.launches.size() - shown_launches);
   if (!a.alternatives.empty()) out += fmt::format("tilings that were not taken, for {:.1f} us:\n", a.us);
-  for (const Alternative& o : a.alternatives) out += fmt::format("  {:.1f} us: {}: {}\n", o.us, o.tiling, o.lost_on);
+  for (const Alternative& o : a.alternatives)
+    out += fmt::format("  {:.2f} us: {}: {}; {}\n", o.us, o.difference, o.why, o.lost_on);
   return out;
 }
 

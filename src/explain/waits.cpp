@@ -36,9 +36,15 @@ void unroll(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t
   }
 }
 
+/// Tensors that a barrier protects in one way, and the steps after it for which it does. `ago`: iterations from the access before the
+/// barrier to the one after it.
+struct Protected {
+  std::set<std::string> tensors, steps;
+  std::set<std::int64_t> ago;
+};
 /// What a barrier separates: tensors that are read after it and were written before it, and the other way round.
 struct Separated {
-  std::set<std::string> read_after, overwritten_after;
+  Protected read_after, overwritten_after;
 };
 
 /// Returns by the number of the barrier's step what it separates. The first barrier between two accesses counts.
@@ -48,6 +54,7 @@ std::map<int, Separated> separated(const kernel::Kernel& k, const std::vector<Un
   struct Last {
     int barrier = -1;  // number of barriers before the access
     bool pending = false;
+    std::int64_t iteration = 0;
   };
   std::map<Stage, Last> written, read;
   std::vector<int> barriers;  // the steps of those that were passed
@@ -59,18 +66,28 @@ std::map<int, Separated> separated(const kernel::Kernel& k, const std::vector<Un
     last.pending = false;
     return barriers[last.barrier];
   };
+  // Several steps may read what one barrier has made visible: they are noted until another barrier or access comes between.
+  const auto note = [&](Protected Separated::*way, std::map<Stage, Last>& before, const kernel::Access& a,
+                        const UnrolledStep& e) {
+    Last& last = before[stage(a, e.iteration)];
+    if (const int by = passed(last); by >= 0) {
+      Protected& protects = all[by].*way;
+      protects.tensors.insert(k.tensors[a.tensor].name);
+      protects.steps.insert(e.step->what);
+      protects.ago.insert(e.iteration - last.iteration);
+    }
+  };
   for (const UnrolledStep& e : steps) {
     const auto* barrier = kernel::as<kernel::Barrier>(*e.step);
     if (barrier && barrier->waits) barriers.push_back(e.index);
+    const Last now{static_cast<int>(barriers.size()), true, e.iteration};
     for (const kernel::Access& a : e.step->reads) {
-      if (const int by = passed(written[stage(a, e.iteration)]); by >= 0)
-        all[by].read_after.insert(k.tensors[a.tensor].name);
-      read[stage(a, e.iteration)] = {static_cast<int>(barriers.size()), true};
+      note(&Separated::read_after, written, a, e);
+      read[stage(a, e.iteration)] = now;
     }
     for (const kernel::Access& a : e.step->writes) {
-      if (const int by = passed(read[stage(a, e.iteration)]); by >= 0)
-        all[by].overwritten_after.insert(k.tensors[a.tensor].name);
-      written[stage(a, e.iteration)] = {static_cast<int>(barriers.size()), true};
+      note(&Separated::overwritten_after, read, a, e);
+      written[stage(a, e.iteration)] = now;
     }
   }
   return all;
@@ -78,11 +95,15 @@ std::map<int, Separated> separated(const kernel::Kernel& k, const std::vector<Un
 
 std::string of_barrier(const Separated& s) {
   std::vector<std::string> why;
-  if (!s.read_after.empty())
-    why.push_back(fmt::format("what was written to {} is read after it", fmt::join(s.read_after, ", ")));
-  if (!s.overwritten_after.empty())
-    why.push_back(
-        fmt::format("all threads have read {} before it is overwritten", fmt::join(s.overwritten_after, ", ")));
+  if (const Protected& p = s.read_after; !p.tensors.empty())
+    why.push_back(fmt::format("what was written to {} is read after it, by {}", fmt::join(p.tensors, ", "),
+                              fmt::join(p.steps, ", ")));
+  if (const Protected& p = s.overwritten_after; !p.tensors.empty()) {
+    const bool of_ring = p.ago.size() == 1 && *p.ago.begin() > 0;
+    why.push_back(fmt::format("all threads have read {}{} before {} overwrites it", fmt::join(p.tensors, ", "),
+                              of_ring ? fmt::format(" of iteration i - {}", *p.ago.begin()) : "",
+                              fmt::join(p.steps, ", ")));
+  }
   if (why.empty()) return "all threads are here before any goes on";
   return fmt::format("{}", fmt::join(why, "; "));
 }
@@ -113,9 +134,9 @@ std::string of_wait(const kernel::Kernel& k, const std::vector<UnrolledStep>& st
       under_way.insert(k.tensors[a.tensor].name);
   }
   const std::string what = under_way.empty() ? "asynchronous work" : fmt::format("{}", fmt::join(under_way, ", "));
-  return wait.pending == 0 ? fmt::format("until {} is complete", what)
-                           : fmt::format("until all but the last {} group{} of {} are complete", wait.pending,
-                                         wait.pending == 1 ? "" : "s", what);
+  if (wait.pending == 0) return fmt::format("until {} is complete", what);
+  return fmt::format("until all groups of {} but the last {}are complete, which may stay in flight", what,
+                     wait.pending == 1 ? "" : fmt::format("{} ", wait.pending));
 }
 
 }  // namespace

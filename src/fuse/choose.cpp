@@ -401,7 +401,7 @@ class Choosing : GrownCandidates {
     const auto found = std::ranges::find(candidates_, both, &Candidate::ops);
     if (found != candidates_.end() && found->us() != never)
       return fmt::format("{:.1f} us together, {:.1f} us in two", found->us(), a.us() + b.us());
-    if (!is_convex(both, order_)) return "others come between";
+    if (!is_convex(both, order_)) return "operators between them are in neither kernel";
     return kinds_.reason(both.list(), found != candidates_.end());
   }
   /// Returns the name of the last tensor that the group computes.

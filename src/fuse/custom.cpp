@@ -35,13 +35,15 @@ FusedVariant decomposed_way(const graph::KernelGraph& g, const target::Target& t
                             bool in_parts = false) {
   try {
     graph::KernelGraph decomposed = g;
-    const bool proved = apply(rules::Level::custom, decomposed, watch, known),
-               batched = in_parts && apply(rules::Level::oversized, decomposed, watch, known);
+    std::vector<std::string> applied;
+    const bool proved = apply(rules::Level::custom, decomposed, watch, known, &applied),
+               batched = in_parts && apply(rules::Level::oversized, decomposed, watch, known, &applied);
     if (!proved && !batched) return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(decomposed, target, known, watch, reasons, declared);
     if (const auto name = rewrite::added_rounding(g, decomposed, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.decomposed = true;
+    o.rules.insert(o.rules.begin(), applied.begin(), applied.end());
     return {std::move(o)};
   } catch (const Fault&) {
     throw;

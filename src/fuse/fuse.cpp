@@ -83,35 +83,37 @@ cost::WayCost cost(const Choice& c) {
 }
 
 /// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses. That
-/// level comes first: the level `given` takes products of few rows.
+/// level comes first: the level `given` takes products of few rows. `rules` receives the names of those that were applied.
 Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
-                        const rewrite::Watch& watch, Reasons reasons) {
-  const auto rewritten = [&](graph::KernelGraph& of) {
+                        const rewrite::Watch& watch, Reasons reasons, std::vector<std::string>& rules) {
+  const auto rewritten = [&](graph::KernelGraph& of, std::vector<std::string>& applied) {
     for (const rules::Level level : {rules::Level::normal, rules::Level::copied, rules::Level::heads})
-      apply(level, of, watch, known);
+      apply(level, of, watch, known, &applied);
     return choose(of, target, known, watch, reasons);
   };
   graph::KernelGraph on_warpgroups = g;
+  std::vector<std::string> other_rules = rules;
   const bool has_other = target::find_warpgroup_mma(target, "f16", "f16", "f32", 64, true) &&
-                         apply(rules::Level::warpgroups, on_warpgroups, watch, known);
-  apply(rules::Level::given, g, watch, known);
-  Choice choice = rewritten(g);
+                         apply(rules::Level::warpgroups, on_warpgroups, watch, known, &other_rules);
+  apply(rules::Level::given, g, watch, known, &rules);
+  Choice choice = rewritten(g, rules);
   if (!has_other || choice.ended) return choice;
-  apply(rules::Level::given, on_warpgroups, watch, known);
-  Choice other = rewritten(on_warpgroups);
+  apply(rules::Level::given, on_warpgroups, watch, known, &other_rules);
+  Choice other = rewritten(on_warpgroups, other_rules);
   const target::Costs::Search& search = target.costs.search;
   cost::WayCost measured = cost(other);
   measured.us += search.longer_widened * std::max(0.0, measured.us - search.widened_us);
   if (!cost::better(measured, cost(choice), search)) return choice;
-  g = std::move(on_warpgroups);
+  g = std::move(on_warpgroups), rules = std::move(other_rules);
   return other;
 }
 
 }  // namespace
 
-bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known) {
+bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known,
+           std::vector<std::string>* applied) {
   std::vector<std::string> faults;
-  const bool changed = rewrite::rewrite(level, g, watch, faults);
+  const bool changed = rewrite::rewrite(level, g, watch, faults, applied);
   for (const std::string& why : faults) known.drop(Rejected(why));
   return changed;
 }
@@ -125,13 +127,15 @@ Optimized optimize(const graph::KernelGraph& given, const target::Target& target
                    const rewrite::Watch& asked, Reasons reasons, const std::optional<retile::Tiling>& declared) {
   graph::KernelGraph g = rewrite::live(given);
   const rewrite::Watch watch = rewrite::until_ended(asked);
-  Choice choice = choose_of_levels(g, target, known, watch, reasons);
-  if (graph::KernelGraph separate = g; !choice.ended && apply(rules::Level::priced, separate, watch, known)) {
+  std::vector<std::string> applied;
+  Choice choice = choose_of_levels(g, target, known, watch, reasons, applied);
+  std::vector<std::string> priced = applied;
+  if (graph::KernelGraph separate = g; !choice.ended && apply(rules::Level::priced, separate, watch, known, &priced)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(separate, target, known, watch, reasons);
       if (cost::better(cost(other), cost(choice), target.costs.search))
-        g = std::move(separate), choice = std::move(other);
+        g = std::move(separate), choice = std::move(other), applied = std::move(priced);
     } catch (const Rejected& e) {
       known.drop(e);
     }
@@ -168,7 +172,7 @@ Optimized optimize(const graph::KernelGraph& given, const target::Target& target
     for (const std::string& op : k.operators) text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
     o.notes.push_back(std::move(text));
   }
-  o.limits = choice.limits;
+  o.limits = choice.limits, o.rules = std::move(applied);
   for (const std::vector<std::string>& list : {choice.notes, choice.limits, notes})
     o.notes.insert(o.notes.end(), list.begin(), list.end());
   o.rejected = known.take_rejected();

@@ -40,11 +40,14 @@ struct Optimized {
   SearchWork work{};                  // statistics of the search for groups
   kernel::Rejections rejected{};      // the verifier's messages on plans that were not used
   bool decomposed = false;            // the input graph's custom operators were decomposed (custom.hpp)
+  std::vector<std::string> rules{};   // that rewrote the graph before it was fused, each once (rules/table.hpp)
 };
 
 /// Applies the rules of a level to a graph, until none applies or `watch` ends it. Returns whether one has applied. An
-/// application that is taken back (rewrite/measure.hpp) is recorded in `known`, like a rejected plan: a fault of ours.
-bool apply(rules::Level, graph::KernelGraph&, const rewrite::Watch&, candidate::CostCache& known);
+/// application that is taken back (rewrite/measure.hpp) is recorded in `known`, like a rejected plan: a fault of ours. `applied` receives
+/// the names of the rules.
+bool apply(rules::Level, graph::KernelGraph&, const rewrite::Watch&, candidate::CostCache& known,
+           std::vector<std::string>* applied = nullptr);
 
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
 /// planned, and Rejected if the verifier rejects its plan. `known`: costs for this target, to which new ones are added.

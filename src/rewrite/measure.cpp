@@ -1,5 +1,7 @@
 #include "rewrite/measure.hpp"
 
+#include <algorithm>
+
 #include "reference/structure.hpp"
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
@@ -34,12 +36,16 @@ bool Measure::falls_to(const KernelGraph& made) {
   return operators(made) <= max_operators_ && made_.insert(in_one_numbering(made)).second;
 }
 
-bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::string>& faults) {
+bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::string>& faults,
+             std::vector<std::string>* names) {
   std::optional<rewrite::Measure> left;  // begins with the first application
   std::size_t applied = 0;
   const auto taken = [&](const auto& rule, const KernelGraph& before, const KernelGraph& made) {
     if (!left) left.emplace(before);
-    if (left->falls_to(made)) return true;
+    if (left->falls_to(made)) {
+      if (names && std::ranges::count(*names, rule.name) == 0) names->emplace_back(rule.name);
+      return true;
+    }
     const bool large = operators(made) > left->max_operators();
     faults.push_back(fmt::format("{}: the rule {} {}, after {} applications of rules of the level {}", g.name,
                                  rule.name, large ? "makes ever more operators" : "undoes what others did", applied,

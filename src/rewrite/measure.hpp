@@ -34,7 +34,8 @@ class Measure {
 
 /// Applies the rules of a level to a graph until none of them applies, or `watch` ends it. Returns whether one has applied.
 /// An application that does not lower the measure is taken back, and a sentence that names its rule added to `faults`. The
-/// graph computes the same at any time.
-bool rewrite(rules::Level, KernelGraph&, const Watch&, std::vector<std::string>& faults);
+/// graph computes the same at any time. `applied` receives the names of the rules, each once, in the order of their first application.
+bool rewrite(rules::Level, KernelGraph&, const Watch&, std::vector<std::string>& faults,
+             std::vector<std::string>* applied = nullptr);
 
 }  // namespace zellige::rewrite

@@ -124,13 +124,39 @@ TEST_F(EmulateMessages, NameALaunchFromAKernel) {
       "zellige: " + path("k.cu") + ":2: a: the emulator does not run a launch from a kernel (dynamic parallelism)\n");
 }
 
+TEST_F(EmulateMessages, RefuseALaunchFromAKernelInAFunctionOfHostAndDevice) {
+  const std::string program =
+      "__global__ void a(int* p) { *p = 1; }\n__host__ __device__ void f(int* p) { a<<<1, 1>>>(p); }\n"
+      "__global__ void b(int* p) { f(p); }\nint main(int n, char**) {\n  int* p;\n  cudaMallocManaged(&p, 4);\n"
+      "  f(p);\n  if (*p == 1) b<<<1, 1>>>(p);\n}\n";
+  expect_of(program, 1,
+            "instruction of thread 0 (warp 0) of block (0,0,0): at k.cu:2 it launches a (dynamic parallelism), which "
+            "the emulator "
+            "does not run\n1 finding in 2 launches\n");
+}
+
 TEST_F(EmulateMessages, NameAHeaderThatIsMissing) {
-  std::ofstream(path("k.cu")) << "#include <cstdio>\n#include <cub/cub.cuh>\nint main() {}\n";
+  std::ofstream(path("k.cu")) << "#include <cstdio>\n#include <none/of_these.h>\nint main() {}\n";
   const zellige::system::Finished f = run({"emulate", path("k.cu")});
   EXPECT_EQ(f.status, 2);
   EXPECT_EQ(f.output,
             "zellige: " + path("k.cu") +
-                ":2:10: #include of cub/cub.cuh: the emulator has no such header; -I names the folders of yours\n");
+                ":2:10: #include of none/of_these.h: the emulator has no such header; -I names the folders of yours\n");
+}
+
+TEST_F(EmulateMessages, NameAFunctionThatNobodyHas) {
+  std::ofstream(path("k.cu")) << "extern \"C\" int of_a_library(int);\nint main() { return of_a_library(1); }\n";
+  expect({"emulate", path("k.cu")}, 2,
+         "zellige: emulate: " + path("k.cu") + " calls of_a_library, which neither it nor the emulator has\n");
+}
+
+TEST_F(EmulateMessages, SayWhatAnUncaughtExceptionSays) {
+  expect_of(
+      "#include <stdexcept>\n#include <vector>\nint main() {\n  std::vector<int> freed(3);\n"
+      "  throw std::runtime_error(\"expected 4 rows, found 3\");\n}\n",
+      1,
+      "an exception ends the program: expected 4 rows, found 3\nthe program ended with status 134\n"
+      "no findings in 0 launches\n");
 }
 
 TEST_F(EmulateMessages, NameAFileThatIsMissing) {

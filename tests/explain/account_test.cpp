@@ -1,14 +1,17 @@
 // The numbers of an account are those of the plan, its expected time, its manifest and its predicted counters.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "compiled.hpp"
+#include "explain/alternatives.hpp"
 #include "explain/bound.hpp"
 #include "explain/page.hpp"
 #include "explain/sass.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "predict/predict.hpp"
+#include "retile/tiling.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::explain {
@@ -93,6 +96,101 @@ TEST(Accounts, OtherTilingsAreThoseOfTheirPlans) {
     EXPECT_NEAR(p.cost.us, o.us, 1e-9) << o.tiling;
     EXPECT_NE(o.tiling, e.account.own_tiling);
   }
+}
+
+TEST(Accounts, TimesAddUp) {
+  for (const char* file : files)
+    for (const LaunchAccount& l : explained(file).account.launches) {
+      double slowest = 0;  // of what overlaps: the launch and the first load do not
+      for (std::size_t r = 2; r < l.resources.size(); ++r) slowest = std::max(slowest, l.resources[r].us);
+      EXPECT_NEAR(l.resources[0].us + l.resources[1].us + slowest + l.exposed_us, l.us, 1e-9) << l.name;
+      EXPECT_GE(l.exposed_us, 0) << l.name;
+      EXPECT_TRUE(l.time.starts_with(fmt::format("Of {:.1f} us the launch takes {:.1f}, the first load {:.1f} and ",
+                                                 l.us, l.resources[0].us, l.resources[1].us)))
+          << l.time;
+      EXPECT_NE(l.time.find(fmt::format(" {:.1f}; {:.1f} is what", slowest, l.exposed_us)), std::string::npos)
+          << l.time;
+    }
+}
+
+TEST(Accounts, WaitsAreTheLinesOfThePlanThatHaveReasons) {
+  for (const char* file : files)
+    for (const LaunchAccount& l : explained(file).account.launches)
+      for (const KernelAccount& k : l.kernels) {
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < k.plan.size(); ++i) {
+          if (k.plan[i].reason.empty()) continue;
+          ASSERT_LT(next, k.waits.size()) << k.name;
+          const WaitAccount& w = k.waits[next++];
+          EXPECT_EQ(w.line, static_cast<int>(i) + 1);
+          EXPECT_EQ(w.reason, k.plan[i].reason);
+          EXPECT_EQ(w.step, k.plan[i].text.substr(k.plan[i].text.find_first_not_of(' ')));
+          const bool inside = k.plan[i].text.starts_with("      ");
+          EXPECT_EQ(w.where != "before the loop" && w.where != "after the loop", inside) << w.step;
+        }
+        EXPECT_EQ(next, k.waits.size()) << k.name;
+      }
+}
+
+TEST(Accounts, WhatALayoutSavesIsOfThePredictedCounters) {
+  for (const char* file : files)
+    for (const LaunchAccount& l : explained(file).account.launches)
+      for (const KernelAccount& k : l.kernels) {
+        std::uint64_t all = 0;
+        for (const auto& [name, n] : k.counters)
+          if (name.ends_with("_wavefronts")) all += n;
+        for (const SharedAccount& s : k.shared) {
+          ASSERT_FALSE(s.why.empty()) << s.id;
+          if (s.wavefronts == 0) continue;
+          EXPECT_EQ(s.wavefronts, all) << s.id;
+          EXPECT_GE(s.dense, s.wavefronts) << s.id;
+          if (s.dense > s.wavefronts)
+            EXPECT_NE(s.why.find(fmt::format("take {} wavefronts", all)), std::string::npos) << s.why;
+        }
+      }
+  // The weights of Llama's output product: ldmatrix reads 8 columns of 16 bytes, which without the swizzle lie in the same banks:
+  // 8 wavefronts in place of 1, for each of the 256 x 16 / (8 x 8) matrices of a tile, of 256 blocks and 16 iterations.
+  const KernelAccount& k = explained("layers/llama_decode.json").account.launches[3].kernels[0];
+  const auto weights = std::ranges::find(k.shared, "t20", &SharedAccount::name);
+  ASSERT_NE(weights, k.shared.end());
+  EXPECT_EQ(weights->dense - weights->wavefronts, 7u * (256 * 16 / 64) * 256 * 16);
+}
+
+TEST(Accounts, AsItWasGivenAndRules) {
+  const Account& a = explained("layers/llama_decode.json", "sm_90a", 1).account;
+  const emit::EmittedProgram separate =
+      run::compile(explained("layers/llama_decode.json").graph, target::find("sm_90a"),
+                   {.plan = run::tiling_options("", target::find("sm_90a"))})
+          .program;
+  EXPECT_EQ(a.separate_us, separate.cost.us);
+  EXPECT_EQ(a.separate_launches, separate.cost.kernels.size());
+  EXPECT_GT(a.separate_us, a.us);
+  EXPECT_EQ(a.rules, (std::vector<std::string>{"copied view", "pairs apart"}));
+}
+
+TEST(Alternatives, WhatDiffersAndWhy) {
+  const auto tiling = [](const char* json) { return retile::parse_tiling(json, "a tiling"); };
+  const retile::Tiling own = tiling(R"([{"operator":0,"grid":[96,1,1],"block":[128,1,1],"loop":16}])");
+  EXPECT_EQ(difference(own, tiling(R"([{"operator":0,"grid":[96,1,1],"block":[256,1,1],"loop":32}])")),
+            "operator 0: loop 32 for 16, 256 threads for 128");
+  EXPECT_EQ(difference(own, tiling(R"([{"operator":0,"grid":[48,2,1],"block":[128,1,1],"loop":16}])")),
+            "operator 0: grid 48x2x1 for 96x1x1");
+  const target::Costs::Search& search = target::find("sm_90a").costs.search;
+  EXPECT_EQ(why_not(10, 11.5, false, search), "1.50 us more");
+  EXPECT_EQ(why_not(10, 9.5, false, search),
+            "0.50 us less, 5.0%: the tiling from the search for kernels is only replaced by one that saves more than "
+            "12% and 1 us, "
+            "since estimates are not exact");
+  EXPECT_EQ(why_not(10, 8, true, search),
+            "2.00 us less, 20.0%: the tiling from the search for kernels is only replaced by one with longer loops "
+            "that saves more "
+            "than 30% and 1 us, since estimates are not exact");
+  EXPECT_EQ(why_not(10, 8, false, search), "2.00 us less, 20.0%: it leaves more warps idle");
+}
+
+TEST(Sections, OfALoop) {
+  EXPECT_EQ(explained("gemm.json").account.launches[0].kernels[0].computes,
+            "In each of 8 iterations: matmul (s2). After the loop: add, gelu");
 }
 
 TEST(Accounts, AsJson) {

@@ -43,14 +43,14 @@ kernel::Kernel written_and_read(bool other_way) {
 }
 
 TEST(Waits, ABarrierNamesWhatItSeparates) {
-  EXPECT_EQ(reasons(written_and_read(false), 0)[1], "what was written to t is read after it");
-  EXPECT_EQ(reasons(written_and_read(true), 0)[1], "all threads have read t before it is overwritten");
+  EXPECT_EQ(reasons(written_and_read(false), 0)[1], "what was written to t is read after it, by read");
+  EXPECT_EQ(reasons(written_and_read(true), 0)[1], "all threads have read t before write overwrites it");
 }
 
 TEST(Waits, ASecondBarrierSeparatesNothingMore) {
   kernel::Kernel k = written_and_read(false);
   k.agents[0].steps.insert(k.agents[0].steps.begin() + 2, {.is = kernel::Sync(kernel::Barrier{})});
-  EXPECT_EQ(reasons(k, 0)[1], "what was written to t is read after it");
+  EXPECT_EQ(reasons(k, 0)[1], "what was written to t is read after it, by read");
   EXPECT_EQ(reasons(k, 0)[2], "all threads are here before any goes on");
 }
 

@@ -21,6 +21,8 @@ SAME_NAMES = {
     "Step": "CuTe's name of a tile's step in include, and a line of a warp role in kernel, as .ir prints it",
     "DescriptorIterator": "CuTe's, in SM90::GMMA and in UMMA",
     "LayoutType": "CuTe's, in SM90::GMMA and in UMMA",
+    "Sum": "CUB's name of an addition in include/zellige/cuda, and the reduction of a fragment in block",
+    "Max": "CUB's name of a maximum in include/zellige/cuda, and the reduction of a fragment in block",
     "Mma": "CuTe's SM90::GMMA::Mma in include, and the step of that name in kernel, as .ir prints it",
 }
 # Namespaces beside that of the folder, by file, and why.

@@ -49,6 +49,10 @@ class LaneGroup {
   ZELLIGE_DEVICE unsigned match_any(T value) const {
     return ranks(__match_any_sync(mask_, value));
   }
+  template <class T>
+  ZELLIGE_DEVICE unsigned match_all(T value, int& all) const {
+    return ranks(__match_all_sync(mask_, value, &all));
+  }
 
  private:
   // Returns the lane of a rank.
@@ -101,6 +105,8 @@ class grid_group {
   ZELLIGE_DEVICE static unsigned long long size() { return num_blocks() * thread_block::size(); }
   ZELLIGE_DEVICE static unsigned long long num_threads() { return size(); }
   ZELLIGE_DEVICE static dim3 group_dim() { return gridDim; }
+  ZELLIGE_DEVICE static dim3 dim_blocks() { return gridDim; }
+  ZELLIGE_DEVICE static dim3 block_index() { return blockIdx; }
 };
 ZELLIGE_DEVICE grid_group this_grid() { return {}; }
 
@@ -165,8 +171,17 @@ class thread_block_tile : public ::zellige::cuda::LaneGroup {
       : LaneGroup((N == 32 ? ~0u : (1u << (N % 32)) - 1) << (::zellige::cuda::lane_id() & ~static_cast<int>(N - 1))) {}
   ZELLIGE_DEVICE static constexpr unsigned size() { return N; }
   ZELLIGE_DEVICE static constexpr unsigned num_threads() { return N; }
-  ZELLIGE_DEVICE unsigned meta_group_rank() const { return thread_block::thread_rank() / N; }
-  ZELLIGE_DEVICE unsigned meta_group_size() const { return (thread_block::size() + N - 1) / N; }
+  ZELLIGE_DEVICE unsigned meta_group_rank() const { return thread_block::thread_rank() % parent() / N; }
+  ZELLIGE_DEVICE unsigned meta_group_size() const { return (parent() + N - 1) / N; }
+
+ private:
+  /// Returns the number of threads of the group that was partitioned: a tile, or the block.
+  ZELLIGE_DEVICE static unsigned parent() {
+    if constexpr (std::is_base_of_v<::zellige::cuda::LaneGroup, Parent>)
+      return Parent::size();
+    else
+      return thread_block::size();
+  }
 };
 template <unsigned N, class Group>
 ZELLIGE_DEVICE thread_block_tile<N, Group> tiled_partition(const Group&) {
@@ -232,6 +247,18 @@ ZELLIGE_DEVICE void wait_prior(const Group& group) {
 template <class Group>
 ZELLIGE_DEVICE void wait(const Group& group) {
   wait_prior<0>(group);
+}
+
+/// Calls a function in the first thread of a group; _broadcast: gives its result to all of them.
+template <class Group, class F, class... A>
+ZELLIGE_DEVICE void invoke_one(const Group& group, F&& f, A&&... arguments) {
+  if (group.thread_rank() == 0) f(std::forward<A>(arguments)...);
+}
+template <class Group, class F, class... A>
+ZELLIGE_DEVICE auto invoke_one_broadcast(const Group& group, F&& f, A&&... arguments) {
+  decltype(f(std::forward<A>(arguments)...)) result{};
+  if (group.thread_rank() == 0) result = f(std::forward<A>(arguments)...);
+  return group.shfl(result, 0);
 }
 
 template <class T>

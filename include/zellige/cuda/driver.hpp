@@ -1,8 +1,19 @@
 // CUDA's driver API as far as programs of the runtime need it: tensor maps, and the look-up of the functions that make them.
 #pragma once
+#include <dlfcn.h>
+
+#include <string_view>
+
 #include "zellige/cuda/runtime.hpp"
 
-enum CUresult : int { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_NOT_FOUND = 500 };
+enum CUresult : int {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_SUPPORTED = 801
+};
 using cuuint32_t = unsigned;
 using cuuint64_t = unsigned long;
 using CUdevice = int;
@@ -112,3 +123,76 @@ inline CUresult cuGetErrorName(CUresult e, const char** text) {
   *text = e == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR_INVALID_VALUE";
   return CUDA_SUCCESS;
 }
+
+// Devices, contexts and memory. There are no modules: kernels are launched by the runtime's syntax.
+struct CUctx_st {};
+using CUcontext = CUctx_st*;
+namespace zellige::cuda {
+inline CUctx_st the_context;
+inline CUresult driver(cudaError_t e) { return static_cast<CUresult>(e); }
+}  // namespace zellige::cuda
+inline CUresult cuDeviceGetCount(int* n) { return *n = 1, CUDA_SUCCESS; }
+inline CUresult cuDeviceGet(CUdevice* d, int number) {
+  return *d = 0, number ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+inline CUresult cuDeviceGetName(char* name, int length, CUdevice) {
+  return std::snprintf(name, static_cast<std::size_t>(length), "%s", cudaDeviceProp().name), CUDA_SUCCESS;
+}
+inline CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
+  return *bytes = cudaDeviceProp().totalGlobalMem, CUDA_SUCCESS;
+}
+/// The numbers of the runtime's attributes.
+using CUdevice_attribute = int;
+enum : int {
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+  CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+};
+inline CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute what, CUdevice) {
+  return ::zellige::cuda::driver(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(what), 0));
+}
+inline CUresult cuDriverGetVersion(int* version) { return *version = CUDA_VERSION, CUDA_SUCCESS; }
+inline CUresult cuCtxCreate(CUcontext* c, unsigned, CUdevice) {
+  return *c = &::zellige::cuda::the_context, CUDA_SUCCESS;
+}
+inline CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice) { return cuCtxCreate(c, 0, 0); }
+inline CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+inline CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+inline CUresult cuCtxGetCurrent(CUcontext* c) { return cuCtxCreate(c, 0, 0); }
+inline CUresult cuCtxSynchronize() { return ::zellige::cuda::driver(cudaDeviceSynchronize()); }
+inline CUresult cuCtxDestroy(CUcontext) { return CUDA_SUCCESS; }
+inline CUresult cuMemAlloc(CUdeviceptr* p, std::size_t bytes) {
+  void* made = nullptr;
+  const cudaError_t e = cudaMalloc(::zellige::cuda::named("memory", &made), bytes);
+  return *p = reinterpret_cast<CUdeviceptr>(made), ::zellige::cuda::driver(e);
+}
+inline CUresult cuMemFree(CUdeviceptr p) { return ::zellige::cuda::driver(cudaFree(reinterpret_cast<void*>(p))); }
+inline CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return ::zellige::cuda::driver(cudaMemcpy(reinterpret_cast<void*>(to), from, bytes, cudaMemcpyHostToDevice));
+}
+inline CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return ::zellige::cuda::driver(cudaMemcpy(to, reinterpret_cast<const void*>(from), bytes, cudaMemcpyDeviceToHost));
+}
+inline CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, std::size_t n) {
+  return ::zellige::cuda::driver(cudaMemset(reinterpret_cast<void*>(p), value, n));
+}
+
+// The driver as a library that programs load by its name.
+namespace zellige::cuda {
+inline char the_driver;
+inline void* open_library(const char* name, int flags) {
+  if (name && std::string_view(name).find("libcuda.so") != std::string_view::npos) return &the_driver;
+  return ::dlopen(name, flags);
+}
+inline void* find_symbol(void* library, const char* name) {
+  if (library != &the_driver) return ::dlsym(library, name);
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+  return function;
+}
+}  // namespace zellige::cuda
+#define dlopen(...) ::zellige::cuda::open_library(__VA_ARGS__)
+#define dlsym(...) ::zellige::cuda::find_symbol(__VA_ARGS__)

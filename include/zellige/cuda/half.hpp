@@ -95,12 +95,9 @@ using nv_bfloat162 = __nv_bfloat162;
 inline __half __float2half(float x) { return x; }
 inline __half __float2half_rn(float x) { return x; }
 inline __half __double2half(double x) { return x; }
-inline __half __int2half_rn(int x) { return x; }
 inline float __half2float(__half x) { return x; }
 inline __half __short_as_half(short b) { return ::zellige::cuda::bits<__half>(b); }
 inline short __half_as_short(__half x) { return static_cast<short>(x.raw); }
-inline int __half2int_rz(__half x) { return static_cast<int>(static_cast<float>(x)); }
-inline int __half2int_rn(__half x) { return static_cast<int>(std::nearbyint(static_cast<float>(x))); }
 inline __half __ushort_as_half(unsigned short b) { return ::zellige::cuda::bits<__half>(b); }
 inline unsigned short __half_as_ushort(__half x) { return x.raw; }
 inline __half2 __halves2half2(__half a, __half b) { return {a, b}; }

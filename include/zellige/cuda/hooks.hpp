@@ -3,6 +3,9 @@
 // multiple of its type's alignment. No run-time library of a sanitizer is linked. This file is compiled by itself, without
 // these options, and linked with the program.
 #pragma once
+#include <cstdio>
+#include <exception>
+
 #include "zellige/cuda/host.hpp"
 
 namespace zellige::cuda {
@@ -132,4 +135,14 @@ ZELLIGE_HOOK void __tsan_atomic_signal_fence(int) {}
 ZELLIGE_HOOK ::zellige::cuda::Declaration* zellige_cuda_start(const ::zellige::cuda::Host* host) {
   ::zellige::cuda::host = host;
   return ::zellige::cuda::Declaration::first;
+}
+
+/// Calls the program's main. An exception that nobody catches ends the program, as it does without the emulator.
+ZELLIGE_HOOK int zellige_cuda_main(int (*program)(int, char**, char**), int argc, char** argv, char** environment) {
+  try {
+    return program(argc, argv, environment);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "an exception ends the program: %s\n", e.what());
+  }
+  return 134;
 }

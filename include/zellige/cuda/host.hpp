@@ -122,6 +122,7 @@ struct Host {
   int (*error)(int set);  // returns the last error; `set`: the next one, or -1 to keep it
   void (*allow_shared)(const char* kernel, std::size_t bytes);
   std::size_t (*memory)(bool free);  // bytes of device memory
+  int (*kind_of)(const void* p);     // 0: memory of the host, 1: of the device, 2: managed
   int (*multiply)(const MatrixProduct&);
   // Of kernels.
   void* (*static_shared)(const Declaration&);

@@ -21,6 +21,15 @@ ZELLIGE_DEVICE void __syncthreads() {
   ::zellige::emulate::Thread& t = ::zellige::emulate::self();
   t.engine->bar_sync(t, 0, 0);
 }
+/// Barrier number `id` of all threads of the block, or of `threads` of them.
+ZELLIGE_DEVICE void __barrier_sync(unsigned id) {
+  ::zellige::emulate::Thread& t = ::zellige::emulate::self();
+  t.engine->bar_sync(t, static_cast<int>(id), 0);
+}
+ZELLIGE_DEVICE void __barrier_sync_count(unsigned id, unsigned threads) {
+  ::zellige::emulate::Thread& t = ::zellige::emulate::self();
+  t.engine->bar_sync(t, static_cast<int>(id), static_cast<int>(threads));
+}
 ZELLIGE_DEVICE int __syncthreads_count(int predicate) { return ::zellige::cuda::host->vote_block(predicate, 0); }
 ZELLIGE_DEVICE int __syncthreads_and(int predicate) { return ::zellige::cuda::host->vote_block(predicate, 1); }
 ZELLIGE_DEVICE int __syncthreads_or(int predicate) { return ::zellige::cuda::host->vote_block(predicate, 2); }

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "zellige/cuda/runtime.hpp"
+#include "zellige/cuda/occupancy.hpp"
 
 namespace zellige::cuda {
 
@@ -40,12 +40,9 @@ dim3 cluster_of(const Call& call) {
   return dims;
 }
 
-/// Launches a kernel. `name`: as the source has it. `body`: calls the kernel with the arguments that it is given.
-template <class Body, class... Arguments>
-__attribute__((always_inline)) inline void launch(const char* name, Body body, const Configuration& c,
-                                                  const Arguments&... arguments) {
-  auto call = [body, all = std::tuple<std::decay_t<const Arguments&>...>(arguments...)] { std::apply(body, all); };
-  using Call = decltype(call);
+/// Launches a kernel at once. `call`: calls it with its arguments.
+template <class Call>
+__attribute__((always_inline)) inline void launch_at_once(const char* name, const Call& call, const Configuration& c) {
   KernelCall k;
   k.kernel = name;
   k.grid = {c.grid.x, c.grid.y, c.grid.z};
@@ -58,6 +55,22 @@ __attribute__((always_inline)) inline void launch(const char* name, Body body, c
   k.closure_bytes = sizeof(Call);
   k.run = [](const void* closure) { (*static_cast<const Call*>(closure))(); };
   host->launch(k);
+}
+
+/// Launches a kernel. `name`: as the source has it. `body`: calls the kernel with the arguments that it is given.
+template <class Body, class... Arguments>
+__attribute__((always_inline)) inline void launch(const char* name, Body body, const Configuration& c,
+                                                  const Arguments&... arguments) {
+  auto call = [body, all = std::tuple<std::decay_t<const Arguments&>...>(arguments...)] { std::apply(body, all); };
+  using Call = decltype(call);
+  if (recording) {
+    recording->steps.emplace_back([name, call, c] {
+      const Call on_stack = call;  // where the emulator looks for a launch's arguments
+      launch_at_once(name, on_stack, c);
+    });
+    return;
+  }
+  launch_at_once(name, call, c);
 }
 
 /// Launches a kernel whose arguments are given by their addresses.

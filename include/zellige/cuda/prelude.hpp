@@ -11,10 +11,14 @@
 #define lerp zellige_lerp
 #include <math.h>
 #undef lerp
+#include <assert.h>
+#include <float.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -38,12 +42,18 @@
 #define __builtin_assume(condition) static_cast<void>(0)
 #endif
 
+#include "zellige/cuda/arrays.hpp"
+#include "zellige/cuda/conversions.hpp"
 #include "zellige/cuda/cooperative_groups.hpp"
+#include "zellige/cuda/driver.hpp"
+#include "zellige/cuda/graphs.hpp"
 #include "zellige/cuda/intrinsics.hpp"
 #include "zellige/cuda/launch.hpp"
 #include "zellige/cuda/math.hpp"
 #include "zellige/cuda/pipeline.hpp"
 #include "zellige/cuda/ptx.hpp"
 #include "zellige/cuda/runtime.hpp"
+#include "zellige/cuda/scopes.hpp"
+#include "zellige/cuda/simd.hpp"
 #include "zellige/cuda/textures.hpp"
 #include "zellige/cuda/types.hpp"

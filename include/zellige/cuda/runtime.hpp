@@ -3,34 +3,12 @@
 #pragma once
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <vector>
 
+#include "zellige/cuda/errors.hpp"
 #include "zellige/cuda/types.hpp"
 
-enum cudaError_t : int {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInitializationError = 3,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidPitchValue = 12,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidDevicePointer = 17,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorInvalidDeviceFunction = 98,
-  cudaErrorNoDevice = 100,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorNotReady = 600,
-  cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchOutOfResources = 701,
-  cudaErrorLaunchTimeout = 702,
-  cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720,
-  cudaErrorNotSupported = 801,
-  cudaErrorInvalidClusterSize = 912,
-  cudaErrorUnknown = 999
-};
-using cudaError = cudaError_t;
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
   cudaMemcpyHostToDevice,
@@ -100,7 +78,25 @@ enum cudaDeviceAttr {
   cudaDevAttrConcurrentManagedAccess = 89,
   cudaDevAttrMemoryPoolsSupported = 115,
   cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrTotalConstantMemory = 9,
+  cudaDevAttrMaxPitch = 11,
+  cudaDevAttrTextureAlignment = 14,
+  cudaDevAttrGpuOverlap = 15,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrEccEnabled = 32,
+  cudaDevAttrPciBusId = 33,
+  cudaDevAttrPciDeviceId = 34,
+  cudaDevAttrTccDriver = 35,
+  cudaDevAttrStreamPrioritiesSupported = 78,
+  cudaDevAttrGlobalL1CacheSupported = 79,
+  cudaDevAttrLocalL1CacheSupported = 80,
+  cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrComputePreemptionSupported = 90,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrClusterLaunch = 120
 };
 inline constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 enum : unsigned {
@@ -123,8 +119,11 @@ enum : unsigned {
   cudaDeviceScheduleBlockingSync = 4,
   cudaDeviceMapHost = 8,
   cudaMemAttachGlobal = 1,
-  cudaMemAttachHost = 2
+  cudaMemAttachHost = 2,
+  cudaMemAttachSingle = 4,
+  cudaDeviceBlockingSync = 4
 };
+#define CUDART_CB
 struct CUstream_st {};
 struct CUevent_st {
   std::chrono::steady_clock::time_point at;
@@ -147,9 +146,13 @@ struct cudaDeviceProp {
       computeMode = 0, pciBusID = 0, pciDeviceID = 0, pciDomainID = 0, deviceOverlap = 1, kernelExecTimeoutEnabled = 0,
       streamPrioritiesSupported = 1, globalL1CacheSupported = 1, localL1CacheSupported = 1, isMultiGpuBoard = 0,
       hostNativeAtomicSupported = 0, pageableMemoryAccess = 0, cooperativeMultiDeviceLaunch = 0, tccDriver = 0,
-      singleToDoublePrecisionPerfRatio = 2, multiGpuBoardGroupID = 0, memoryPoolsSupported = 0,
+      singleToDoublePrecisionPerfRatio = 2, multiGpuBoardGroupID = 0, memoryPoolsSupported = 1,
       persistingL2CacheMaxSize = 0, maxTexture1DLinear = 1 << 28;
-  std::size_t memPitch = 2147483647, textureAlignment = 512, texturePitchAlignment = 32;
+  std::size_t memPitch = 2147483647, textureAlignment = 512, texturePitchAlignment = 32, surfaceAlignment = 512,
+              reservedSharedMemPerBlock = 1024;
+  int computePreemptionSupported = 1, maxTexture1D = 131072, maxTexture2D[2] = {131072, 65536},
+      maxTexture3D[3] = {16384, 16384, 16384}, maxTexture1DLayered[2] = {32768, 2048},
+      maxTexture2DLayered[3] = {32768, 32768, 2048}, accessPolicyMaxWindowSize = 0;
 };
 
 enum cudaLaunchAttributeID {
@@ -196,6 +199,21 @@ NamedPointer named(const char* name, T** p) {
 }
 inline cudaError_t done(int error) { return error ? static_cast<cudaError_t>(host->error(error), error) : cudaSuccess; }
 inline CUstream_st the_stream;
+
+/// What a captured stream does (graphs.hpp).
+struct Recording {
+  std::vector<std::function<void()>> steps;
+};
+/// The capture under way, if there is one.
+inline Recording* recording = nullptr;
+/// Does what a stream is asked for, at once or, during a capture, when the graph is launched. step() returns a cudaError_t.
+template <class F>
+cudaError_t in_order(F step) {
+  if (!recording) return step();
+  recording->steps.emplace_back([step] { step(); });
+  return cudaSuccess;
+}
+
 /// Remembers a kernel's limit of dynamic shared memory. `kernel`: its name in the source.
 inline cudaError_t allow(const char* kernel, cudaFuncAttribute what, int value) {
   if (what == cudaFuncAttributeMaxDynamicSharedMemorySize && (value < 0 || value > 227 * 1024))
@@ -251,7 +269,7 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                                    cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, kind);
+  return ::zellige::cuda::in_order([=] { return cudaMemcpy(to, from, bytes, kind); });
 }
 inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                 std::size_t width, std::size_t height, cudaMemcpyKind kind) {
@@ -260,7 +278,7 @@ inline cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from
 inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                      std::size_t width, std::size_t height, cudaMemcpyKind kind,
                                      cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+  return ::zellige::cuda::in_order([=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 inline cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
   return ::zellige::cuda::done(::zellige::cuda::host->fill(p, value, bytes));
@@ -271,7 +289,11 @@ inline cudaError_t cudaMemset2D(void* p, std::size_t pitch, int value, std::size
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t = nullptr) {
-  return cudaMemset(p, value, bytes);
+  return ::zellige::cuda::in_order([=] { return cudaMemset(p, value, bytes); });
+}
+inline cudaError_t cudaMemset2DAsync(void* p, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                                     cudaStream_t = nullptr) {
+  return ::zellige::cuda::in_order([=] { return cudaMemset2D(p, pitch, value, width, height); });
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
@@ -304,55 +326,6 @@ cudaError_t cudaMemAdvise(const void*, std::size_t, Rest...) {
 
 inline cudaError_t cudaPeekAtLastError() { return cudaError_t(::zellige::cuda::host->error(-1)); }
 inline cudaError_t cudaGetLastError() { return cudaError_t(::zellige::cuda::host->error(cudaSuccess)); }
-inline const char* cudaGetErrorName(cudaError_t e) {
-  switch (e) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidConfiguration:
-      return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidMemcpyDirection:
-      return "cudaErrorInvalidMemcpyDirection";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "cudaErrorCooperativeLaunchTooLarge";
-    default:
-      return "cudaErrorUnknown";
-  }
-}
-inline const char* cudaGetErrorString(cudaError_t e) {
-  switch (e) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInvalidConfiguration:
-      return "invalid configuration argument";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorInvalidMemcpyDirection:
-      return "invalid copy direction for memcpy";
-    case cudaErrorIllegalAddress:
-      return "an illegal memory access was encountered";
-    case cudaErrorLaunchFailure:
-      return "unspecified launch failure";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "too many blocks in cooperative launch";
-    default:
-      return "unknown error";
-  }
-}
-
 inline cudaError_t cudaDeviceSynchronize() {
   return cudaPeekAtLastError() == cudaErrorLaunchFailure ? cudaErrorLaunchFailure : cudaSuccess;
 }
@@ -402,6 +375,28 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) 
     case cudaDevAttrComputeCapabilityMinor:
       *value = p.minor;
       break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = int(p.totalConstMem);
+      break;
+    case cudaDevAttrMaxPitch:
+      *value = int(p.memPitch);
+      break;
+    case cudaDevAttrTextureAlignment:
+      *value = int(p.textureAlignment);
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = p.maxBlocksPerMultiProcessor;
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = int(p.reservedSharedMemPerBlock);
+      break;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrClusterLaunch:
+    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrConcurrentKernels:
@@ -411,7 +406,13 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) 
     case cudaDevAttrConcurrentManagedAccess:
       *value = 1;
       break;
-    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrIntegrated:
     case cudaDevAttrComputeMode:
       *value = 0;
@@ -471,22 +472,6 @@ inline cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t
   return cudaSuccess;
 }
 
-template <class F>
-cudaError_t cudaFuncSetCacheConfig(F, cudaFuncCache) {
-  return cudaSuccess;
-}
-/// The number of blocks of a cooperative launch that the emulator follows: a cluster of 64 warps on 2 multiprocessors.
-template <class F>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int threads, std::size_t) {
-  const int fit = threads > 0 ? 32 / ((threads + 31) / 32) : 0;
-  return *blocks = fit > 8 ? 8 : fit, cudaSuccess;
-}
-template <class F>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F, std::size_t = 0, int limit = 0) {
-  *block = limit > 0 && limit < 256 ? limit : 256;
-  *grid = 8;
-  return cudaSuccess;
-}
 inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
   return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
@@ -507,18 +492,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t byt
 using cudaHostFn_t = void (*)(void*);
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* with) {
-  return function(with), cudaSuccess;
+  return ::zellige::cuda::in_order([=] { return function(with), cudaSuccess; });
 }
 inline cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t function, void* with, unsigned) {
   return function(s, cudaSuccess, with), cudaSuccess;
-}
-/// What is known of a kernel: nothing that depends on a GPU's compiler.
-struct cudaFuncAttributes {
-  std::size_t sharedSizeBytes = 0, constSizeBytes = 0, localSizeBytes = 0;
-  int maxThreadsPerBlock = 1024, numRegs = 32, ptxVersion = 90, binaryVersion = 90;
-  int maxDynamicSharedSizeBytes = 48 << 10;
-};
-template <class F>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, F) {
-  return *a = {}, cudaSuccess;
 }
