@@ -101,9 +101,11 @@ def grouped(work, node) -> bool:
         before = (ends.to(torch.int32).unsqueeze(0) <= row.unsqueeze(1)).to(torch.int32).sum(1, dtype=torch.int32)
         # rows after the last end, which torch leaves as they are, get the last group's
         group = before.clamp(max=w.shape[0] - 1).unsqueeze(1)
-        matrices = aten.embedding(w.reshape(w.shape[0], -1), group).reshape(x.shape[0], *w.shape[1:])
-        return aten.bmm(x.unsqueeze(1), matrices).squeeze(1)
+        own = w.transpose(1, 2) if by_columns else w  # as it is stored
+        matrices = aten.embedding(own.reshape(w.shape[0], -1), group).reshape(x.shape[0], *own.shape[1:])
+        return aten.bmm(x.unsqueeze(1), matrices.transpose(1, 2) if by_columns else matrices).squeeze(1)
 
+    by_columns = not value_of(w).is_contiguous() and value_of(w).transpose(1, 2).is_contiguous()
     return expanded(work, node, multiplied, x, w, ends)
 
 
