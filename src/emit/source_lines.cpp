@@ -23,7 +23,8 @@ std::string register_type(graph::DType dtype) {
 }
 
 std::string int_literal(double value, graph::DType dtype) {
-  const auto n = static_cast<std::int64_t>(value);
+  constexpr double end = 0x1p63;  // above the largest int64, which is no double
+  const std::int64_t n = value >= end ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(value);
   if (dtype == graph::DType::int64)
     return n == std::numeric_limits<std::int64_t>::min() ? "int64_t(-9223372036854775807ll - 1)"
                                                          : fmt::format("int64_t({}ll)", n);
@@ -42,6 +43,12 @@ std::string float_literal(double value) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   text += "f";
   return f < 0 ? "(" + text + ")" : text;
+}
+
+std::string literal(double value, graph::DType dtype) {
+  if (!graph::is_integer(dtype)) return float_literal(value);
+  const graph::Format& format = graph::format(tile::kept_in(dtype));
+  return int_literal(value < format.lowest ? format.lowest : value > format.greatest ? format.greatest : value, dtype);
 }
 
 const char* index_type(std::int64_t last) { return last > kernel::max_int32 ? "long long" : "int"; }

@@ -51,6 +51,8 @@ std::string register_type(graph::DType);
 std::string float_literal(double);
 /// Returns an int literal of a value, negative ones in parentheses: "(-3)".
 std::string int_literal(double, graph::DType);
+/// Returns a literal of a value in the type in which values of a dtype are computed, the nearest one that the dtype has.
+std::string literal(double, graph::DType);
 /// Returns the integer type for a counter with values up to `last`: "int", or "long long" if int is too small.
 const char* index_type(std::int64_t last);
 /// Returns the C++ expression of an elementwise node, with the operands' expressions inserted. `from` is

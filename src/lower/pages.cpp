@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "graph/view.hpp"
 #include "lower/repeats.hpp"
@@ -68,8 +69,25 @@ std::optional<Dimensions> seen(const KernelGraph& g, const KernelOp& view, const
   return all;
 }
 
+/// Returns the dimension of a page's rows, if each tile is of one page, which is a matrix at least, and no dimension joins pages and
+/// their rows, as of the weights of one expert; -1 otherwise.
+int rows_of_one_page(const tile::PagedTensor& t, const graph::Shape& tile) {
+  if (std::ranges::count_if(t.of_cache, [](const PageDigit& digit) { return digit.dim >= 0; }) < 2) return -1;
+  int slowest = -1;
+  for (std::size_t d = 0; d < tile.size(); ++d) {
+    if (t.of_table[d].dim >= 0 && tile[d] > 1) return -1;
+    const PageDigit& digit = t.of_cache[d];
+    if (digit.dim < 0) continue;
+    const auto order = [](const PageDigit& of) { return std::pair(of.dim, -of.below); };
+    if (slowest < 0 || order(digit) < order(t.of_cache[static_cast<std::size_t>(slowest)]))
+      slowest = static_cast<int>(d);
+  }
+  return slowest;
+}
+
 /// Returns the paged tensor that has these dimensions; nullopt if loads of tiles of at most `tile` cannot read one with them. If no
-/// dimension joins pages and their rows, each page is one row, and the fastest dimension of the table has those of a sequence.
+/// dimension joins pages and their rows, each tile is of one page; or each page is one row, and the fastest dimension of the table has
+/// those of a sequence.
 std::optional<tile::PagedTensor> paged(const KernelOp& gather, const Dimensions& dims, const graph::Shape& tile) {
   tile::PagedTensor t{.cache = gather.inputs[0], .table = gather.inputs[1]};
   std::vector<int> joined;  // dimensions with parts of both
@@ -85,6 +103,7 @@ std::optional<tile::PagedTensor> paged(const KernelOp& gather, const Dimensions&
     t.dim = joined.front();
   else if (const auto found = std::ranges::find_if(joined, is_long); found != joined.end())
     t.dim = *found;  // of the others, such as sequences and heads, a tile has one
+  if (joined.empty()) t.dim = rows_of_one_page(t, tile);
   for (std::size_t d = 0; joined.empty() && t.dim < 0 && d < dims.size(); ++d) {
     const PageDigit& digit = t.of_table[d];
     const bool slower = std::ranges::any_of(t.of_table, [&](const PageDigit& other) {
@@ -217,7 +236,7 @@ bool read_in_pages(tile::TilePrograms& program, const PagedReads& reads, const t
     if (!begin_as_seen(program, t.cache, t.of_cache) || !begin_as_seen(program, t.table, t.of_table)) return false;
     const graph::Shape starts = program.starts(t.cache);
     if (starts[0] != 0 || starts[t.of_cache[t.dim].dim] != 0 || page_step(program, t) == 0) return false;
-    if (program.starts(t.table)[t.of_table[t.dim].dim] != 0) return false;
+    if (const int of = t.of_table[t.dim].dim; of >= 0 && program.starts(t.table)[of] != 0) return false;
   }
   program.paged.insert(reads.tensors.begin(), reads.tensors.end());
   for (const int t : reads.made) settle_strides(program, t, true, target);

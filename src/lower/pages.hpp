@@ -22,8 +22,8 @@ struct PagedReads {
 
 /// Returns, by operator, the gathers whose rows custom operators can read in pages:
 ///
-/// - they are seen with a dimension of the table and one of the cache joined, and all others as they are; or each page is one row, and
-///   the operators mask by lengths;
+/// - they are seen with a dimension of the table and one of the cache joined, and all others as they are; or each tile is of one page,
+///   as of an expert's weights; or each page is one row, and the operators mask by lengths;
 /// - each tile is of one sequence;
 /// - nothing overwrites the cache in its place after the gather.
 std::map<int, PagedReads> paged_reads(const graph::KernelGraph&);

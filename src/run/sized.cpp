@@ -14,6 +14,7 @@
 #include "reference/inputs.hpp"
 #include "tile/at_sizes.hpp"
 #include "tile/found_sizes.hpp"
+#include "tile/sections.hpp"
 
 namespace zellige::run {
 namespace {
@@ -86,6 +87,22 @@ graph::SizeValues near_minimum(const graph::KernelGraph& g, std::int64_t steps) 
     if (steps > 0) ++steps;
   }
   return values;
+}
+
+/// Returns the number of elements that the interpreter evaluates of a program's tiles, which are those of the greatest sizes.
+double interpreted(const tile::TilePrograms& program) {
+  double elements = 0;
+  for (const tile::TileProgram& kernel : program.kernels) {
+    const tile::Sections sections(kernel);
+    double of_block = 0;
+    for (std::size_t i = 0; i < kernel.nodes.size(); ++i) {
+      const bool repeated = sections.inside(static_cast<int>(i));
+      of_block +=
+          static_cast<double>(graph::size(kernel.nodes[i].shape)) * static_cast<double>(repeated ? kernel.loop : 1);
+    }
+    elements += of_block * static_cast<double>(kernel.grid.count());
+  }
+  return elements;
 }
 
 using SizeNames = std::set<std::string>;
@@ -213,7 +230,11 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
   for (const std::int64_t steps : {0, 2}) {
     const graph::SizeValues values = near_minimum(g, steps);
     const graph::KernelGraph constants = graph::at(g, values);
-    if (const double work = reference::work(constants); work > (needed ? longest : quick)) {
+    tile::ValuesBySize of;
+    for (const tile::Size& s : program.sizes)
+      if (!s.computed) of.push_back(values.at(s.name));
+    const tile::TilePrograms at = tile::at_sizes(program, of);
+    if (const double work = std::max(reference::work(constants), interpreted(at)); work > (needed ? longest : quick)) {
       if (!needed) return;
       fail(
           "graph {}: expected a graph with a mean or a mask along a size of at most {:.2g} operations at {}, so that "
@@ -221,10 +242,6 @@ void try_sizes(const tile::TilePrograms& program, const graph::KernelGraph& g) {
           "are tried there, found {:.2g}",
           g.name, longest, text_of(values), work);
     }
-    tile::ValuesBySize of;
-    for (const tile::Size& s : program.sizes)
-      if (!s.computed) of.push_back(values.at(s.name));
-    const tile::TilePrograms at = tile::at_sizes(program, of);
     const reference::RandomInputs inputs = reference::random_inputs(constants, 1, {});
     if (const auto difference = interpret::difference(at, constants, inputs.arrays))
       fail("graph {}: what its kernels compute at {} is not what the graph does, so they need a size as a constant: {}",

@@ -316,6 +316,28 @@ def test_a_number_of_a_size_leaves_one_part(backend):
     assert len(report.parts) == 1 and report.operators - report.taken <= 3, str(report)
 
 
+def test_integers_along_an_open_size_are_exact(backend):
+    """Rows beyond the end are 0 in a sum and the least integer in a maximum, in the integers' own type, not in float32."""
+
+    def function(x):
+        return x.sum(0), (x - 1).amax(0), (x == -1).any(0)
+
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True, options={"take": "all"})
+    for rows in (5, 9):
+        x = torch.full((rows, 6), (1 << 24) + 1, dtype=torch.int32)
+        assert all(map(torch.equal, compiled(x), function(x)))
+    (report,) = backend.reports
+    assert report.taken == report.operators and not report.faults, str(report)
+
+
+def test_parts_that_are_a_number_for_all_sizes(backend):
+    """Of four symbols, which guards equate, the last part's extent is a number."""
+    function = lambda x, sizes: torch.split(x, sizes)  # noqa: E731
+    compiled = torch.compile(function, backend=backend.backend, dynamic=True, options={"take": "all"})
+    for found, part in zip(compiled(draw(11, 4), [3, 4, 4]), function(draw(11, 4), [3, 4, 4]), strict=True):
+        assert found.shape == part.shape
+
+
 def test_fractions_of_a_layer_are_numbers_and_those_of_a_call_are_not(backend):
     """A graph for each epsilon, and one for all scales."""
 

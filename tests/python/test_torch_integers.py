@@ -55,6 +55,13 @@ def test_bits_of_a_number(dtype):
     assert run.parts == 1 and all(torch.equal(f, e) and f.dtype == dtype for f, e in zip(run.results, function(x)))
 
 
+def test_a_divisor_beyond_the_dtype_is_torchs():
+    """torch's kernel keeps the lower bits of such a number."""
+    x = torch.arange(0, 250, 7).to(torch.uint8)
+    run = law.compiled(lambda x: (x % 300, x // 300, torch.fmod(x, 300), x % 200), [x])
+    assert run.parts == 1 and all(map(torch.equal, run.results, (x % 300, x // 300, torch.fmod(x, 300), x % 200)))
+
+
 def test_most_operators_are_taken():
     """Functions that are left to torch say nothing of programs."""
     reports = [check(*integer_functions.draw(SEED + index)) for index in range(12)]

@@ -14,7 +14,7 @@ _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.sca
 
 
 class KeptWhole(torch.overrides.TorchFunctionMode):
-    """Keeps attention and interpolation as single operators while a graph is traced. Otherwise torch decomposes
+    """Keeps attention, interpolation and one loss as single operators while a graph is traced. Otherwise torch decomposes
     them before it considers the table of decompositions."""
 
     def __init__(self):
@@ -26,6 +26,9 @@ class KeptWhole(torch.overrides.TorchFunctionMode):
             return self._attention(function, *args, **(kwargs or {}))
         if function is torch.nn.functional.interpolate:
             return self._interpolate(function, *args, **(kwargs or {}))
+        if function is torch.nn.functional.multilabel_margin_loss or function is torch._C._nn.multilabel_margin_loss:
+            with torch._C._AutoDispatchBelowAutograd():  # torch's decomposition counts labels after the last one
+                return function(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
 
     @staticmethod

@@ -32,6 +32,7 @@ _OF_ANY_DTYPE = {"stack", "cat", "masked_fill", "unbind", "narrow", "repeat", "t
 _BY_CHECKED_INDEX = (torch.ops.aten.index_copy, torch.ops.aten.index_add, torch.ops.aten.index_fill, torch.ops.aten.take)
 # of its decomposition AOT's graph has the indices as constants without numbers, where they are strided
 _WITHOUT_NUMBERS = (torch.ops.aten._unsafe_masked_index_put_accumulate,)
+_WRONG = (torch.ops.aten.multilabel_margin_loss_forward,)  # torch's decomposition counts labels after the last one
 _DTYPES = {dtypes.torch_dtype(n) for n in dtypes.NAMES if n not in dtypes.PACKED}
 # indexed by int64, which rewrites/numbers.py converts to int32
 _BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
@@ -132,10 +133,19 @@ def _cdist(x, y, p, mode=None):
     return difference.amax(-1) if p == float("inf") else difference.sum(-1) if p == 1 else difference.square().sum(-1).sqrt()
 
 
+def _trilinear(x, w, y, *expand, unroll_dim=1):
+    """Returns x w y of torch.nn.Bilinear, by a matrix product with all w."""
+    if list(map(list, expand[:4])) != [[1, 3], [0], [1, 2], [2, 3]] or len({x.dtype, w.dtype, y.dtype}) > 1 or x.dtype not in _DTYPES or not x.is_floating_point():
+        return NotImplemented
+    applied("bilinear product of matrices")
+    made = torch.mm(x, w.permute(1, 0, 2).reshape(x.shape[1], -1)).reshape(x.shape[0], w.shape[0], -1)
+    return (made * y.unsqueeze(1)).sum(2)
+
+
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm,
         torch.ops.aten.glu.default: _glu, torch.ops.aten.repeat.default: _repeat}  # fmt: skip
-_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill, torch.ops.aten.constant_pad_nd.default: _padded, torch.ops.aten._cdist_forward.default: _cdist}  # NotImplemented in the others, in which the operator stays
+_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill, torch.ops.aten.constant_pad_nd.default: _padded, torch.ops.aten._cdist_forward.default: _cdist, torch.ops.aten._trilinear.default: _trilinear}  # NotImplemented in the others, in which the operator stays
 
 
 def decompositions() -> dict:
@@ -147,7 +157,7 @@ def decompositions() -> dict:
 @functools.cache  # torch takes half a second to make its own table
 def _decompositions() -> dict:
     core = core_aten_decompositions()
-    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in declared.MADE and getattr(op, "overloadpacket", None) not in (*_BY_CHECKED_INDEX, *_WITHOUT_NUMBERS) and (op not in operators.OPERATORS or (op in core and op not in _KEPT))}
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in declared.MADE and getattr(op, "overloadpacket", None) not in (*_BY_CHECKED_INDEX, *_WITHOUT_NUMBERS, *_WRONG) and (op not in operators.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
     return {op: _unless_refused(op, f if op in operators.OPERATORS else _where_known(op, f, table, known)) for op, f in table.items()} | _IN_SOME_CASES | layers.DECOMPOSITIONS
 
@@ -223,7 +233,7 @@ class _OnlyKnown(TorchDispatchMode):
 
     def __torch_dispatch__(self, op, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if op in _MADE_KNOWN or op.namespace == "prim":
+        if op in _MADE_KNOWN or op.namespace == "prim" or op is torch.ops.aten.gather.default and args[0].device.type == "cpu" and args[0].dtype in _DTYPES:
             return op(*args, **kwargs)
         if op in operators.OPERATORS:
             made = op(*args, **kwargs)

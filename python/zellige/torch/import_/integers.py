@@ -163,6 +163,8 @@ def _divided(x, by):
     if not isinstance(by, int) or isinstance(by, bool) or not dtypes.is_integer(x._dtype):
         raise Left("expected integers by a constant; of floating-point numbers the remainder needs the exact quotient" if not dtypes.is_integer(x._dtype)
                    else "expected a constant divisor: torch raises an error where one is 0")  # fmt: skip
+    if overflows(by, dtypes.torch_dtype(x._dtype)):  # of which torch's kernel keeps the lower bits
+        raise Left(f"expected a divisor that {x._dtype} holds, found {by}")
     x = wide(x)
     if not 1 <= by < (1 << 40 if x._dtype == "int64" else 1 << 30):
         raise Left(f"expected a divisor above 0 and below 2^30 (int64: 2^40), found {by}")

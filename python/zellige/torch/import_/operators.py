@@ -223,6 +223,13 @@ def _bmm(x, y):
     return matmul(x, y) if made is None else made
 
 
+def _filled(condition, x, value):
+    if isinstance(value, float) and math.isnan(value):  # no scalar of a graph
+        none = op.sub(x, x)
+        return op.where(condition, op.div(none, none), x)
+    return op.where(condition, value, x)
+
+
 OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     aten.mm.default: matmul,
     aten.bmm.default: _bmm,
@@ -284,7 +291,7 @@ OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     custom.MASK: lambda x, tril, triu, value, row_ends=None, column_ends=None: masked(x, tril, triu, row_ends, column_ends, value),
     custom.ATTENTION: attention,
     custom.CHOOSE: op.where,
-    custom.FILL: lambda condition, x, value: op.where(condition, value, x),
+    custom.FILL: _filled,
     custom.COMPARE: lambda x, y, kind: getattr(op, kind)(x, y),
     custom.COMPARE_NUMBER: lambda x, y, kind: getattr(op, kind)(x, y),
 }
@@ -359,7 +366,7 @@ def evaluate_on(node, args, arrays):
             return read if computed_in is None or condition else integers.of_dtype(read, computed_in)
         if isinstance(x, (list, tuple)):
             return [value(e) for e in x]
-        if isinstance(x, complex) or (isinstance(x, float) and math.isnan(x)):
+        if isinstance(x, complex) or (isinstance(x, float) and math.isnan(x) and node.target is not custom.FILL):
             raise Left(f"expected real numbers, found {x}")
         return x
 

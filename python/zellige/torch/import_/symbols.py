@@ -312,7 +312,7 @@ def numbered(module, sizes=None, point=None):
     graph.output(graph.graph_copy(module.graph, copies))
     twin = torch.fx.GraphModule(module, graph)
     twin.meta.update(module.meta)
-    is_open = lambda x: sizes is not None and isinstance(x.node.expr, sympy.Basic) and sizes.has(x.node.expr)  # noqa: E731
+    is_open = lambda x: sizes is not None and isinstance(x.node.expr, sympy.Basic) and x.node.expr.free_symbols and sizes.has(x.node.expr)  # noqa: E731
     for node in graph.nodes:
         value = node.meta.get("val")
         if type(value) not in NUMBERS:

@@ -9,8 +9,8 @@ import torch
 
 from ..import_ import custom
 from . import (
-    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, numbers, order, permutations, pools, positions, ranges, results,
-    short_sums, speculation, spellings, weights, windows,
+    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, modules, numbers, order, permutations, pools, positions, ranges,
+    results, short_sums, speculation, spellings, weights, windows,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
 
@@ -26,6 +26,7 @@ TABLE = (
     Rewrite(Level.decomposition, "layer of an encoder", "there is no mask, and all tensors have one dtype of programs"),
     Rewrite(Level.decomposition, "attention of a layer", "no weights are asked for, there is no mask, and all tensors have one dtype and width"),
     Rewrite(Level.decomposition, "distances of rows", "the exponent is 1, 2 or infinity, and the dtype one of programs"),
+    Rewrite(Level.decomposition, "bilinear product of matrices", "the operands are those of torch.nn.Bilinear, in one dtype of programs"),
     Rewrite(Level.decomposition, "padding by concatenation", "the dtype is one of programs, and so is the number"),
     Rewrite(Level.decomposition, "repetition by expanding", "nothing is repeated 0 times, and the dimensions are at most 8"),
     Rewrite(Level.decomposition, "copied row by its number",
@@ -157,6 +158,28 @@ TABLE = (
             "the packed weight, or what it is packed of in the graph, and its scales are given; a group divides K, and scales have the"
             " activation's dtype",
             weights.PRODUCTS, weights.in_rows),
+    Rewrite(Level.spelling, "bags of equal length",
+            "all bags have one number of rows above 0, as constants say; no row is left out, and nothing reads the places of maxima",
+            modules.BAGS, modules.bags),
+    Rewrite(Level.expansion, "products of groups by their rows",
+            "rows of one matrix are sorted by group, of which each has a matrix, in a dtype of programs, without a bias",
+            (aten._grouped_mm.default,), modules.grouped),
+    Rewrite(Level.expansion, "counts by comparisons",
+            "a histogram in float32 of integers, with one bin for each number from 0 on; they are known to be in range",
+            (aten.histc.default,), modules.counted),
+    Rewrite(Level.expansion, "rows added in their order",
+            "constant numbers name every row, in order and each as often as the others; all tensors have one floating-point dtype of programs",
+            (aten.index_add.default,), modules.added_rows),
+    Rewrite(Level.expansion, "transposed convolution of spread elements",
+            "a transposed convolution in row-major order and a dtype of programs that is none of adjacent windows; image, weights and result"
+            " have fewer than 2^24 elements each",
+            (aten.convolution.default,), modules.transposed),
+    Rewrite(Level.expansion, "unpooling by a scatter",
+            "a dtype of programs; each element has the place of one",
+            tuple(modules.UNPOOLS), modules.unpooled),
+    Rewrite(Level.expansion, "adaptive max pool of windows",
+            "floating-point elements of a dtype of programs; windows of one size, or of fewer than 2^24 elements of which nothing reads the places",
+            tuple(windows.ADAPTIVE_MAXIMA), windows.adaptive_maximum),
     Rewrite(Level.expansion, "average pool of views",
             "floating-point elements of a dtype of programs; windows of at most 64 places, or any that are adjacent",
             tuple(windows.AVERAGES), windows.average),

@@ -20,6 +20,7 @@ aten = torch.ops.aten
 
 AVERAGES = {aten.avg_pool1d.default: 1, aten.avg_pool2d.default: 2, aten.avg_pool3d.default: 3}
 MAXIMA = {aten.max_pool2d_with_indices.default: 2, aten.max_pool3d_with_indices.default: 3}
+ADAPTIVE_MAXIMA = {aten.adaptive_max_pool2d.default: aten.max_pool2d_with_indices, aten.adaptive_max_pool3d.default: aten.max_pool3d_with_indices}
 ADAPTIVE = {aten._adaptive_avg_pool2d.default: 2, aten._adaptive_avg_pool3d.default: 3, aten.adaptive_avg_pool1d.default: 1}
 _PLACES = 64  # of a window, of which each is a view
 
@@ -127,17 +128,22 @@ def maximum(work, node) -> bool:
     return expanded(work, node, pooled, x)
 
 
-def _joined(x, size, tables):
-    """Returns float32 sums of elements of x, of shape (lead, size): for each dimension a table has, by place of the result and of the
-    window, the number of elements before (of int32), and whether there is one."""
+def _elements(x, size, tables, fill):
+    """Returns (elements of x, of shape (lead, size), the dimensions of a window): for each dimension a table has, by place of the result
+    and of the window, the number of elements before (of int32), and whether there is one; else the element is `fill`."""
     n, number, there = len(tables), 0, None
     for i, (at, valid) in enumerate(tables):
         shape = [m for j in range(n) for m in (at.shape if i == j else (1, 1))]
         number = number + at.reshape(shape)
         there = valid.reshape(shape) if there is None else there & valid.reshape(shape)
     rows = torch.arange(x.shape[0], dtype=torch.int32, device=x.device).reshape(-1, *[1] * 2 * n) * size
-    elements = taken(x, rows + torch.where(there, number, 0)).to(torch.float32)
-    return torch.where(there, elements, 0.0).sum([2 * i + 2 for i in range(n)])
+    return torch.where(there, taken(x, rows + torch.where(there, number, 0)), fill), [2 * i + 2 for i in range(n)]
+
+
+def _joined(x, size, tables):
+    """Returns float32 sums of elements of x, which `_elements` returns."""
+    elements, dims = _elements(x, size, tables, 0.0)
+    return elements.to(torch.float32).sum(dims)
 
 
 def _windows(size, out, step, device):
@@ -166,6 +172,25 @@ def adaptive(work, node) -> bool:
         made = _joined(x.reshape(-1, math.prod(sizes)), math.prod(sizes), [t[:2] for t in tables])
         count = functools.reduce(torch.mul, [t[2].reshape([-1 if i == j else 1 for j in range(n)]) for i, t in enumerate(tables)])
         return (made / count.to(torch.float32)).reshape(*x.shape[:-n], *out).to(x.dtype)
+
+    return expanded(work, node, pooled, node.args[0])
+
+
+def adaptive_maximum(work, node) -> bool:
+    """Replaces an adaptive max pool: by a max pool, if all windows have one size."""
+    pool, x, out = ADAPTIVE_MAXIMA[node.target], value_of(node.args[0]), node.args[1]
+    n, sizes = len(out), value_of(node.args[0]).shape[-len(out) :]
+    longest = math.prod(-(-s // o) + 1 for s, o in zip(sizes, out))
+    equal = all(s % o == 0 for s, o in zip(sizes, out))
+    if not _may(node, n) or not equal and (any(u.args[1] for u in node.users) or node.meta["val"][0].numel() * longest >= MAX_ELEMENTS):
+        return False
+
+    def pooled(x):
+        if equal:
+            return list(pool(x, [s // o for s, o in zip(sizes, out)]))
+        tables = [_windows(s, o, math.prod(sizes[d + 1 :]), x.device)[:2] for d, (s, o) in enumerate(zip(sizes, out))]
+        elements, dims = _elements(x.reshape(-1, math.prod(sizes)), math.prod(sizes), tables, float("-inf"))
+        return [elements.amax(dims).reshape(*x.shape[:-n], *out)]
 
     return expanded(work, node, pooled, node.args[0])
 
