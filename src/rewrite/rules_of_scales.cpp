@@ -220,10 +220,8 @@ class ScaledWriter {
   std::vector<int> inputs_;
 };
 
-}  // namespace
-
-/// Makes the product of 8-bit floats with scales of blocks one custom operator, whose blocks scale the products of 128 of K.
-bool scaled_blocks(const Known& g, const KernelOp& op, Rewrite& out) {
+/// Makes the product `op` one custom operator.
+bool scaled_product(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.graph.sizes) return false;
   const ScaledReader reader(g);
   const std::optional<ScaledOperand> a = reader.read(op.inputs[0], 1), b = reader.read(op.inputs[1], 0);
@@ -234,6 +232,14 @@ bool scaled_blocks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!several || repeats(*a) || repeats(*b)) return false;
   out.keep(ScaledWriter(out, *a, *b).write(op.outputs[0]));
   return true;
+}
+
+}  // namespace
+
+/// Makes products of 8-bit floats with scales of blocks custom operators, whose blocks scale the products of 128 of K.
+std::optional<KernelGraph> scaled_blocks(const KernelGraph& g) {
+  const auto is_narrow = [](const KernelTensor& t) { return t.dtype == DType::e4m3 || t.dtype == DType::e5m2; };
+  return std::ranges::any_of(g.tensors, is_narrow) ? each<scaled_product>(g) : std::nullopt;
 }
 
 }  // namespace zellige::rewrite

@@ -109,7 +109,8 @@ bool has_maxima(const Known& g, int t, int depth = 4) {
 }  // namespace
 
 std::optional<KernelGraph> split_rows(const KernelGraph& given) {
-  if (given.sizes) return {};
+  const auto takes_maxima = [](const KernelOp& op) { return op.kind == OpKind::amax; };
+  if (given.sizes || std::ranges::none_of(given.ops, takes_maxima)) return {};
   const Known g(given);
   for (const KernelOp& op : given.ops) {
     if (op.kind != OpKind::reshape) continue;

@@ -39,7 +39,7 @@ OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;                              // rules_of_products.cpp
 OfOperator widened_weights, weights_in_registers;  // rules_of_weights.cpp
-OfOperator scaled_blocks;                          // rules_of_scales.cpp
+OfGraph scaled_blocks;                             // rules_of_scales.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
@@ -82,7 +82,7 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "a matmul of bf16 reads casts of 8-bit floats along K, each times a float32 scale of blocks of a multiple of 128 "
      "of "
      "K",
-     each<scaled_blocks>},
+     scaled_blocks},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
     {Level::normal, "identity",
