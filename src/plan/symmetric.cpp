@@ -34,7 +34,8 @@ kernel::Kernel& accessing(Plan& plan, tile::NodeKind kind, const std::vector<int
              found->name(), k.name(), loads ? "read" : "store");
       found = &k;
     }
-  if (!found) fail("{}: no kernel {} what ranks publish", plan.program.name, loads ? "reads" : "stores");
+  if (!found)
+    fail("{}: no kernel {} what ranks publish, but through a view", plan.program.name, loads ? "reads" : "stores");
   return *found;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
@@ -228,7 +229,7 @@ class SegmentCompiler {
           p_.steps.push_back(*std::move(fused));
           return 1;
         }
-      if (!why.empty() && how_ == Collectives::fused) apart.notes.push_back("ranks do not add in its kernel: " + why);
+      why_apart_ = std::move(why);
     }
     p_.steps.push_back(std::move(apart));
     return 0;
@@ -255,6 +256,7 @@ class SegmentCompiler {
     }
     if (!symmetric) {
       p_.steps.push_back({.segment = std::move(s)});
+      if (why.empty()) why = std::exchange(why_apart_, {});
       if (!why.empty()) p_.steps.back().notes.push_back(why);
       return 0;
     }
@@ -275,6 +277,7 @@ class SegmentCompiler {
   const CompileOptions& options_;
   const std::optional<toolchain::Cache>& cache_;
   Collectives how_;
+  std::string why_apart_;  // why the next sum is not added in the kernel that makes its operand
 };
 
 }  // namespace

@@ -237,6 +237,14 @@ TEST(Fused, ProgramsHaveOneKernelForProductAndSum) {
   EXPECT_EQ(p.steps[0].otherwise.size(), 2u);
   const RunResult r = run_ranks(g, {.compile = {.fuse = true}, .workers = 1, .collectives = Collectives::fused}, cache);
   EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
+  Builder b("g", 2);
+  b.output(reduce_scatter(matmul(b.input("a", {16, 64}, DType::bf16), b.input("b", {64, 64}, DType::bf16)), 1), "y");
+  const RankProgram apart =
+      compile_over_ranks(b.build(), target::find("sm_80"), {.fuse = true}, cache, Collectives::fused);
+  EXPECT_EQ(notes_of(apart),
+            (std::vector<std::string>{"2 ranks, each with 3 kernels and 1 collective",
+                                      "NCCL computes y, since no kernel can: g_0: no kernel stores what ranks publish, "
+                                      "but through a view"}));
   const RankProgram by_nccl = compile_over_ranks(g, target::find("sm_80"), {.fuse = true}, cache);
   EXPECT_EQ(by_nccl.steps.size(), 2u);
 }
