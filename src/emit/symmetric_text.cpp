@@ -98,7 +98,7 @@ void RankExchangeText::meet(int time, std::int64_t threads, int barrier) {
   k_.out_.line("synchronize_symmetric<{}{}>(epoch, tid, {}{});", threads, more, pointer(m_.state), pointers(m_.flags));
 }
 
-/// Emits the sums of the shares that ranks have of a tile, and the wait for those of the others.
+/// Emits the totals of the shares that ranks have of a tile, and the wait for those of the others.
 void RankExchangeText::add_shares(const ExchangedChunks& chunks, std::int64_t threads, int barrier) {
   k_.out_.line("// Each rank adds its share of the tile, for all ranks.");
   k_.out_.line("add_shares<{}, {}, {}, {}, {}>(epoch, tid, {}{}{});", chunks.vector, chunks.count, threads, m_.maximum,

@@ -155,10 +155,10 @@ struct SymmetricExchange {
   std::vector<int> windows;  // by rank: the tensor in that rank's memory where it publishes; a half has its shape
   std::vector<int> flags;    // by rank: int32 in that rank's memory, of shape (times * ranks, blocks)
   int state = -1;            // int32 in this rank's memory: its number, and by block the number of its last launch
-  std::vector<int> sums{};   // in two shots, by rank: in that rank's memory, where all ranks store sums; else none
+  std::vector<int> sums{};   // in two shots, by rank: in that rank's memory, where all ranks store totals; else none
   int sum = -1;              // in two shots: that of this rank, for loads
-  int result = -1;           // at the end: the tensor of the sums
-  bool scatters = false;     // at the end: each rank keeps its part of the sums alone
+  int result = -1;           // at the end: the tensor of the totals
+  bool scatters = false;     // at the end: each rank keeps its part of the totals alone
   bool maximum = false;      // in place of the sum, where the exchange itself computes it
   int ranks() const { return static_cast<int>(windows.size()); }
   bool two_shots() const { return !sums.empty(); }

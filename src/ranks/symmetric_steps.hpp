@@ -1,4 +1,4 @@
-// Compiles sums over ranks as kernels of ours, in which ranks exchange tiles and read each other's memory, in place of calls of NCCL.
+// Compiles totals over ranks as kernels of ours, in which ranks exchange tiles and read each other's memory, in place of calls of NCCL.
 //
 //   // y = all_reduce(x) over 2 ranks: a kernel that reads the windows of both
 //   std::optional<RankStep> step = symmetric_step(graph, {segment, tail, SumBy::one_shot}, target, options, cache, why);

@@ -146,7 +146,7 @@ KernelGraph after_made_sum(const KernelGraph& g, const Segment& tail, const Kern
   const int sum = named(made, g.tensors[result].name);
   std::erase(made.inputs, sum), made.inputs.insert(made.inputs.begin(), sum);
   made.tensors[sum].strides = graph::row_major(x.shape);
-  // The result itself may be an output, too: the sums in memory that ranks have in common are not.
+  // The result itself may be an output, too: the totals in memory that ranks have in common are not.
   if (const auto out = std::ranges::find(made.outputs, sum); out != made.outputs.end()) {
     const auto at = out - made.outputs.begin();
     made.tensors[sum].name += "_sum";

@@ -22,7 +22,7 @@ struct Links {
 std::optional<Links> links(std::string_view target);
 
 /// Returns the expected us of an all_reduce of `bytes` bytes over `ranks` ranks, by NCCL and in one kernel: in one shot, each rank reads
-/// what all others have; in two, a share of it, and takes the sums of the others.
+/// what all others have; in two, a share of it, and takes the totals of the others.
 double nccl_us(const Links&, std::int64_t bytes, int ranks);
 double symmetric_us(const Links&, std::int64_t bytes, int ranks);
 double two_shots_us(const Links&, std::int64_t bytes, int ranks);

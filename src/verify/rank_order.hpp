@@ -23,12 +23,12 @@ struct RankAct {
     wait,     // waits until flag `place` of rank `of` on this rank is `value` or more
   } kind{};
   int of = 0, value = 0;
-  int place = 0;        // a half of a window, or the sums of a rank; of flags: the first or the second
+  int place = 0;        // a half of a window, or the totals of a rank; of flags: the first or the second
   bool ordered = true;  // set: releases; wait: acquires
 };
 
 /// How ranks make sure that nothing is overwritten that others may read (kernel::SymmetricExchange): by two halves of a window
-/// in turn; by the wait for the sums of all; or by a flag that readers set, for which the next launch waits.
+/// in turn; by the wait for the totals of all; or by a flag that readers set, for which the next launch waits.
 enum class ExchangeOrder : std::uint8_t { two_halves, two_shots, readers_awaited };
 
 /// Returns the acts of kernels in which ranks exchange tiles (block/symmetric.hpp), by rank.

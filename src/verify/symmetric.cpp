@@ -16,7 +16,7 @@ bool is_window(const SymmetricExchange& m, int tensor) {
   return std::ranges::find(m.windows, tensor) != m.windows.end();
 }
 
-/// Returns the loads of what is exchanged: windows or, in two shots, their sums. At the end: the stores of the window.
+/// Returns the loads of what is exchanged: windows or, in two shots, their totals. At the end: the stores of the window.
 std::vector<int> exchanged_tiles(const Kernel& k) {
   const SymmetricExchange& m = *k.symmetric;
   std::vector<int> all;

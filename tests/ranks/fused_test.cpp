@@ -1,4 +1,4 @@
-// Products whose kernels add over ranks at their end, and sums in two shots: on the emulator, launch after launch, in random orders.
+// Products whose kernels add over ranks at their end, and totals in two shots: on the emulator, launch after launch, in random orders.
 #include <gtest/gtest.h>
 
 #include <regex>

@@ -6,7 +6,7 @@
 //   synchronize_symmetric<128>(epoch, tid, state, flags0, flags1);
 //   ... load<8>(window0 + epoch.half(elements) + i), load<8>(window1 + epoch.half(elements) + i) ...
 //
-// In two shots each rank adds the tiles of all ranks for a share of the chunks, and stores the sums in the memory of all ranks:
+// In two shots each rank adds the tiles of all ranks for a share of the chunks, and stores the totals in the memory of all ranks:
 //
 //   add_shares<8, 512, 128, false>(epoch, tid, at, window0, window1, sums0, sums1);
 //   synchronize_symmetric<128, 1>(epoch, tid, state, flags0, flags1);
@@ -14,7 +14,7 @@
 //
 // The flags count launches, so nothing is reset between them. With halves, launches use the two halves of a window in turn: a rank that
 // stores in a half has waited for the others in the launch before, after they have ended the last one that read this half.
-// Without them, a rank stores in its window when all have read what was there: in two shots it has waited for their sums, which
+// Without them, a rank stores in its window when all have read what was there: in two shots it has waited for their totals, which
 // they add after they have read; else it waits for the flags that they set then (await_readers).
 #pragma once
 #include <zellige/atom/access.hpp>
@@ -150,7 +150,7 @@ ZELLIGE_CALL int join_ranks(int x, int y) {
   return Maximum ? (x < y ? y : x) : int(unsigned(x) + unsigned(y));
 }
 
-/// Returns the sums, or maxima, of what the ranks have, in their order and rounded once.
+/// Returns the totals, or maxima, of what the ranks have, in their order and rounded once.
 template <bool Maximum, class T, int Vector, int Ranks>
 ZELLIGE_CALL Vec<T, Vector> join_ranks(const Vec<T, Vector> (&of_rank)[Ranks]) {
   using Value = decltype(join_ranks<Maximum>(of_rank[0][0], of_rank[0][0]));
@@ -165,7 +165,7 @@ ZELLIGE_CALL Vec<T, Vector> join_ranks(const Vec<T, Vector> (&of_rank)[Ranks]) {
   return joined;
 }
 
-/// Stores the sums of the block's chunks that lie in [low, high) of the windows, from `to` on.
+/// Stores the totals of the block's chunks that lie in [low, high) of the windows, from `to` on.
 template <int Vector, int Chunks, int Threads, bool Maximum, class T, class At, class... Windows>
 ZELLIGE_CALL void add_tiles(int tid, At at, int low, int high, gmem<T> to, Windows... windows) {
 #pragma unroll 1
@@ -177,8 +177,8 @@ ZELLIGE_CALL void add_tiles(int tid, At at, int low, int high, gmem<T> to, Windo
   }
 }
 
-/// Stores the sums of this rank's share of the block's chunks in the memory of all ranks. `pointers`: the windows by rank, then where
-/// the ranks take sums.
+/// Stores the totals of this rank's share of the block's chunks in the memory of all ranks. `pointers`: the windows by rank, then where
+/// the ranks take totals.
 template <int Vector, int Chunks, int Threads, bool Maximum, class T, class At, class... Pointers>
 ZELLIGE_CALL void add_shares(SymmetricEpoch epoch, int tid, At at, Pointers... pointers) {
   constexpr int ranks = int(sizeof...(Pointers)) / 2, share = (Chunks + ranks - 1) / ranks;
