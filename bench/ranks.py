@@ -3,8 +3,9 @@
 
   ranks.py [--ranks 2] [--rounds 5] [--only TEXT,TEXT] [--seconds 600] [--out FILE.json] [--picture FILE.svg]
 
-Rows: all-reduce; the MLP of Llama 3 8B and 70B with its residual and norm; all-gather and product; product and reduce-scatter. Ours is
-`zellige.ranks`, with collectives of NCCL and with kernels in which ranks exchange tiles. PyTorch's products are cuBLAS's.
+Rows: all-reduce; the MLP of Llama 3 8B and 70B with its residual and norm; the attention block of 8B, of 1 and 16 rows with a cache of
+4096 keys, of 2048 without; all-gather and product; product and reduce-scatter. Ours is `zellige.ranks`, with collectives of NCCL and with
+kernels in which ranks exchange tiles. PyTorch's products are cuBLAS's, its attention cuDNN's or its own, whichever it takes.
 
 Times are us of an evaluation, ten of which are a CUDA graph, with a warm L2. Rounds of all ways are interleaved; a round counts the slowest rank, and
 the median round is printed. Results are compared with PyTorch's, and between ranks bit for bit. The package must be importable (PYTHONPATH,
@@ -23,6 +24,8 @@ import time
 ALL_REDUCE = [2 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 ROWS = [1, 16, 64, 512, 4096]
 MODELS = {"8b": (4096, 14336), "70b": (8192, 28672)}
+ATTENTION_ROWS = [1, 16, 2048]
+HIDDEN, HEADS, KV_HEADS, HEAD, KEYS = 4096, 32, 8, 128, 4096  # of Llama 3 8B, and the keys of its cache
 EVALUATIONS, LAUNCHES = 10, 10
 
 
@@ -30,7 +33,41 @@ def names():
     """The rows, by name."""
     rows = [f"all_reduce_{size}" for size in ALL_REDUCE]
     rows += [f"mlp_{model}_{n}" for model in MODELS for n in ROWS]
+    rows += [f"attention_{n}" for n in ATTENTION_ROWS]
     return rows + [f"{kind}_{n}" for kind in ("all_gather_product", "product_reduce_scatter") for n in ROWS[2:]]
+
+
+CONSTANT = ("gate", "up", "down", "w", "wq", "wk", "wv", "wo")
+
+
+def attention_operators(ranks, rows, keys, hidden=HIDDEN, heads=HEADS, kv_heads=KV_HEADS, head=HEAD):
+    """The operators of an attention block whose heads are divided over ranks, with its residual and norm. `keys`: those of a cache; 0: the
+    keys are the rows, and each row sees those up to itself."""
+    kv, each = kv_heads // ranks, heads // kv_heads
+    operators = [("matmul", ["x", w], made, {}) for w, made in (("wq", "q"), ("wk", "new_k"), ("wv", "new_v"))]
+    operators += [("reshape", ["q"], "q4", {"shape": [rows, kv, each, head]}), ("permute", ["q4"], "qh", {"dims": [1, 2, 0, 3]})]
+    for t in ("k", "v"):
+        if keys:
+            operators.append(("reshape", [f"{t}_cache"], f"{t}h", {"shape": [kv, 1, keys, head]}))
+        else:
+            operators.append(("reshape", [f"new_{t}"], f"{t}4", {"shape": [rows, kv, 1, head]}))
+            operators.append(("permute", [f"{t}4"], f"{t}h", {"dims": [1, 2, 0, 3]}))
+    operators += [("permute", ["kh"], "kt", {"dims": [0, 1, 3, 2]}), ("matmul", ["qh", "kt"], "s", {}), ("cast", ["s"], "s32", {"dtype": "f32"})]
+    operators.append(("mul_scalar", ["s32"], "scaled", {"scalar": head**-0.5}))
+    if not keys:
+        operators.append(("mask", ["scaled"], "masked", {"tril": 0}))
+    operators += [
+        ("softmax", ["scaled" if keys else "masked"], "p32", {"dim": 3}),
+        ("cast", ["p32"], "p", {"dtype": "bf16"}),
+        ("matmul", ["p", "vh"], "oh", {}),
+        ("permute", ["oh"], "o4", {"dims": [2, 0, 1, 3]}),
+        ("reshape", ["o4"], "o", {"shape": [rows, heads // ranks * head]}),
+        ("matmul", ["o", "wo"], "t", {}),
+        ("all_reduce", ["t"], "a", {}),
+        ("add", ["a", "residual"], "r", {}),
+        ("rms_norm", ["r"], "y", {"eps": 1e-5}),
+    ]
+    return operators
 
 
 def graph(name, ranks, inputs, operators, outputs):
@@ -39,7 +76,7 @@ def graph(name, ranks, inputs, operators, outputs):
         "name": name,
         "ranks": ranks,
         "inputs": [
-            {"name": n, "dtype": "bf16", "shape": list(x.shape), **({"constant": True} if n in ("gate", "up", "down", "w") else {})}
+            {"name": n, "dtype": "bf16", "shape": list(x.shape), **({"constant": True} if n in CONSTANT else {})}
             for n, x in inputs.items()
         ],
         "operators": [{"op": op, "inputs": of, "outputs": [to], **more} for op, of, to, more in operators],
@@ -124,6 +161,32 @@ class Row:
             return tail(torch.ops.symm_mem.one_shot_all_reduce(out, "sum", self.group))
 
         self.ways = {"torch_nccl": nccl, "torch_one_shot": one_shot}
+
+    def attention(self, _, rows):
+        keys, f, torch = KEYS if rows < 1024 else 0, self.torch.nn.functional, self.torch
+        q_part, kv_part = HEADS // self.ranks * HEAD, KV_HEADS // self.ranks * HEAD
+        x, residual = self.tensor(rows, HIDDEN, everywhere=True), self.tensor(rows, HIDDEN, everywhere=True)
+        shapes = {"wq": (HIDDEN, q_part), "wk": (HIDDEN, kv_part), "wv": (HIDDEN, kv_part), "wo": (q_part, HIDDEN)}
+        w = {name: self.tensor(*shape, scale=shape[0] ** -0.5) for name, shape in shapes.items()}
+        cache = {f"{t}_cache": self.tensor(KV_HEADS // self.ranks, keys, HEAD) for t in "kv"} if keys else {}
+        self.inputs = {"x": x, **w, **cache, "residual": residual}
+        outputs = ["r", "y", *(["new_k", "new_v"] if keys else [])]
+        self.form = graph(self.name, self.ranks, self.inputs, attention_operators(self.ranks, rows, keys), outputs)
+        self.same = not keys  # each rank has keys of its own heads
+
+        def of_heads(t):
+            return t.view(rows, -1, HEAD).transpose(0, 1)[None]
+
+        def nccl():
+            new = [x @ w["wk"], x @ w["wv"]]
+            k, v = [cache[f"{t}_cache"][None] for t in "kv"] if keys else [of_heads(t) for t in new]
+            o = f.scaled_dot_product_attention(of_heads(x @ w["wq"]), k, v, is_causal=not keys, enable_gqa=True)
+            t = o[0].transpose(0, 1).reshape(rows, q_part) @ w["wo"]
+            self.dist.all_reduce(t)
+            r = t + residual
+            return [r, f.rms_norm(r, (HIDDEN,), eps=1e-5), *(new if keys else [])]
+
+        self.ways = {"torch_nccl": nccl}
 
     def all_gather_product(self, _, rows, k=4096, n=7168):
         x, w = self.tensor(rows // self.ranks, k), self.tensor(k, n, scale=k**-0.5)
@@ -226,7 +289,7 @@ class Rank:
         found, graphs = {}, {}
         right = None
         for way in [*row.ways, "nccl", "symmetric"]:
-            if way == "symmetric" and "all_reduce" not in json.dumps(row.form):
+            if way == "symmetric" and not any(op["op"] in ("all_reduce", "reduce_scatter") for op in row.form["operators"]):
                 continue
             begun, why = time.monotonic(), ""
             try:

@@ -57,14 +57,18 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
   return files;
 }
 
+/// The values of --collectives, in the order of run::Collectives.
+const std::vector<std::string> ways_of_collectives = {"cheapest", "nccl",      "symmetric",
+                                                      "one-shot", "two-shots", "fused"};
+
 /// Returns the options of the run that the command-line arguments select; finds the GPU if one may be used.
 /// Throws Error if arguments contradict each other, or if they need a GPU and the machine has none.
 run::RunOptions options(const RunArguments& a) {
   run::RunOptions o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
-  if (a.collectives == "nccl") o.collectives = run::Collectives::nccl;
-  if (a.collectives == "symmetric") o.collectives = run::Collectives::symmetric;
+  o.collectives = static_cast<run::Collectives>(std::ranges::find(ways_of_collectives, a.collectives) -
+                                                ways_of_collectives.begin());
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
     fail("--check {}: --on reference runs the reference alone, so there is nothing to check", a.check);
   o.compile.inputs = input_files(a.inputs);
@@ -230,10 +234,11 @@ void add_ranks(CLI::App* command, RunArguments& a) {
                    "Ranks that run the graph, in place of the number that it states; the emulator runs them all")
       ->check(integer(1, graph::max_ranks));
   command
-      ->add_option(
-          "--collectives", a.collectives,
-          "What computes all_reduce: nccl; symmetric, kernels that read the memory of other ranks; or the cheapest")
-      ->check(one_of({"cheapest", "nccl", "symmetric"}))
+      ->add_option("--collectives", a.collectives,
+                   "What computes sums over ranks: nccl; symmetric, kernels that read the memory of other ranks, of "
+                   "the kind that takes "
+                   "the least expected time or of a given one (one-shot, two-shots, fused); or the cheapest of all")
+      ->check(one_of(ways_of_collectives))
       ->capture_default_str();
 }
 

@@ -93,7 +93,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"raise_max(", "block/reduce.hpp"},
     {"LoadAnywhere<", "block/load_anywhere.hpp"},
     {"strided_tile<", "block/strided_tile.hpp"},
-    {"synchronize_symmetric(", "block/symmetric.hpp"},
+    {"begin_exchange(", "block/symmetric.hpp"},
     {"griddep_", "atom/griddepcontrol.hpp"},
     {"LogSum ", "block/log_sum.hpp"},
     {"SM89_", "atom/mma_traits/names.hpp"},

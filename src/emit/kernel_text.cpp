@@ -58,7 +58,7 @@ void KernelText::emit(const std::string& part) {
   if (plan_.warp_specialized())
     roles();
   else
-    run(plan_.agents.at(0).steps);
+    run(plan_.agents.at(0).steps), end_exchange_of_ranks();
   out_.close();
 }
 
@@ -110,7 +110,7 @@ void KernelText::declarations() {
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
   if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
-  exchange_with_symmetric();
+  begin_exchange_of_ranks();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];

@@ -86,13 +86,13 @@ class KernelText {
  private:
   // kernel_text.cpp: the kernel's frame, its signature and declarations.
   std::string parameter_list() const;
-  void declarations();
-  void declare_first_iteration();
+  void declarations(), declare_first_iteration();
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
   // symmetric_text.cpp: where ranks exchange tiles.
-  void exchange_with_symmetric();
+  friend class RankExchangeText;
+  void begin_exchange_of_ranks(), end_exchange_of_ranks();
   std::string base(int tensor) const;
 
   // steps_text.cpp: the schedule, step by step.

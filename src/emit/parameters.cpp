@@ -48,8 +48,13 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
   }
   if (kernel.symmetric) {
     const kernel::SymmetricExchange& m = *kernel.symmetric;
-    reads.insert(m.published);
-    writes.insert({m.window, m.state}), writes.insert(m.flags.begin(), m.flags.end());
+    if (m.published >= 0) reads.insert(m.published);
+    if (m.sum >= 0) reads.insert(m.sum);
+    if (m.result >= 0) writes.insert(m.result);
+    writes.insert(m.state);
+    if (!m.at_end()) writes.insert(m.window);
+    for (const auto* all : {&m.flags, &m.sums}) writes.insert(all->begin(), all->end());
+    if (!m.alternates()) writes.insert(m.windows.begin(), m.windows.end());
   }
   for (int t : reads)
     if (!writes.count(t)) list.push_back({t, false, -1});

@@ -123,6 +123,7 @@ void KernelText::roles() {
     const bool multiplies = !columns_.none() && kernel::issuers(s, agent) != 1;
     if (multiplies) out_.line("products.find();");
     run(agent.steps);
+    if (a == 0) end_exchange_of_ranks();
     if (multiplies) {
       if (!loaded_) fault("{}: no step after the loop waits for its products in tensor memory", s.name());
       out_.line("products.free();");

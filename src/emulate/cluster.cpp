@@ -88,6 +88,7 @@ bool Cluster::run(std::uint64_t linear) {
   barrier_phase_ = 0;
   observed_.clear(shadow::max_agents);
   released_.clear(shadow::max_agents);
+  takes_turns = launch_->ranks && launch_->config->schedule;
   random_ = launch_->config->schedule * 0x9E3779B97F4A7C15ull + linear;
   for (unsigned r = 0; r < blocks_.size(); ++r) {
     if (launch_->ranks) {
@@ -123,9 +124,15 @@ bool Cluster::run(std::uint64_t linear) {
 }
 
 Fiber* Cluster::next() {
-  if (launch_->ranks && launch_->config->schedule) {
+  if (takes_turns) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    current_ = unsigned((random_ >> 32) % blocks_.size());
+    // With an odd seed one rank after another runs as far as it can for a while, so that it is ahead of the others.
+    if (launch_->config->schedule % 2 == 0 || random_ >> 58 == 0)
+      favourite_ = unsigned((random_ >> 32) % blocks_.size());
+    current_ = favourite_;
+    // Now and then those that wait for memory look while others run: they may see each value that it has.
+    if ((random_ >> 40) % 16 == 0)
+      for (auto& b : blocks_) b->wake(Fiber::State::polling), b->wake(Fiber::State::spinning);
   }
   for (unsigned i = 0; i < blocks_.size(); ++i) {
     const unsigned r = (current_ + i) % unsigned(blocks_.size());

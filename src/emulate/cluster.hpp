@@ -105,6 +105,7 @@ class Cluster {
   unsigned arrived = 0, live = 0;  // threads that have arrived; threads that have not returned
   // number of times that polling threads were resumed since other progress was made
   std::uint32_t polled = 0;
+  bool takes_turns = false;  // of ranks: after each wait any of them may run, by the launch's seed
 
  private:
   Fiber* next();    // takes a fiber that can run; null: none
@@ -125,6 +126,7 @@ class Cluster {
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
   int idle_ = 0;              // how often in a row no other worker ran when all threads waited for memory
   std::uint64_t random_ = 0;  // of the order of ranks, if the launch has a seed
+  unsigned favourite_ = 0;    // the rank that runs as far as it can for a while, if the seed is odd
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;
   // what the threads that have arrived at the cluster's barrier observed; what the last barrier released
@@ -153,7 +155,7 @@ inline volatile bool interrupted = false;
 [[gnu::always_inline]] inline void Block::suspend(Fiber& f, Fiber::State state, Site site) {
   f.state = state;
   f.site = site;
-  Fiber* other = cluster.expired || interrupted ? nullptr : next();
+  Fiber* other = cluster.expired || interrupted || cluster.takes_turns ? nullptr : next();
   switch_context(f.context, other ? other->context : cluster.scheduler);
 }
 

@@ -3,6 +3,7 @@
 // return after a switch.
 #include <bit>
 
+#include "emulate/atomics.hpp"
 #include "emulate/calls.hpp"
 
 namespace zellige::emulate {
@@ -93,6 +94,7 @@ NamedBarrier& reach_barrier(Fiber& f, unsigned id, unsigned threads, Site site) 
            "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, and {} warps in the "
            "block",
            b.who(f.index), id, threads, warps);
+  acquire_again(f, site);  // what the thread has read relaxed last orders what others do after the barrier
   NamedBarrier& bar = b.barriers[id];
   const unsigned w = f.its_warp->local;
   if (!bar.arrived) {

@@ -65,11 +65,15 @@ void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
 
 template <class Io>
 void symmetric(Io& io, kernel::SymmetricExchange& m, const Ids& gmem) {
-  io.word("publishes"), io.named(gmem, m.published);
+  if (io.when("publishes", m.published >= 0)) io.named(gmem, m.published);
   io.word("in"), io.named(gmem, m.window);
   io.some("windows", m.windows, [&](int& t) { io.named(gmem, t); });
   io.some("flags", m.flags, [&](int& t) { io.named(gmem, t); });
   io.word("state"), io.named(gmem, m.state);
+  io.some("sums", m.sums, [&](int& t) { io.named(gmem, t); });
+  if (io.when("sum", m.sum >= 0)) io.named(gmem, m.sum);
+  if (io.when("result", m.result >= 0)) io.named(gmem, m.result);
+  io.flag("scatters", m.scatters), io.flag("maximum", m.maximum);
 }
 
 template <class Io>

@@ -137,19 +137,36 @@ struct MaskedLoopBounds {
   bool operator==(const MaskedLoopBounds&) const = default;
 };
 
-/// How the blocks of a kernel exchange tiles with those of the same number on the other ranks of a job, before they do anything else. A
-/// block copies its tile of `published` to its rank's window and sets its flag on every rank. Then it waits for the flags
-/// that the blocks of its number set on all ranks, and may read their tiles in the windows.
+/// How the blocks of a kernel exchange tiles with those of the same number on the other ranks of a job: at its start, before they do
+/// anything else, or at its end.
 ///
-/// Nothing is reset between launches: the flags count them. Launches use the two halves of a window in turn, so a rank
-/// stores in one while others may still read the other.
+/// At the start a block copies its tile of `published` to its rank's window and sets its flag on every rank. Then it waits for the flags
+/// that the blocks of its number set on all ranks, and may read their tiles in the windows. At the end the tile is what the block has
+/// computed and stored in its window, and the block itself adds the tiles of all ranks and stores the sum in `result`.
+///
+/// In two shots a block adds the tiles of all ranks for its rank's share alone, stores this sum in the memory of every rank (`sums`), and
+/// waits once more.
+///
+/// Nothing is reset between launches: the flags count them. What is published in the next launch never lies where others may
+/// still read: at the start in one shot, launches use the two halves of a window in turn; else a block waits until all have read.
 struct SymmetricExchange {
-  int published = -1;        // tensor of the program, in this rank's memory
+  int published = -1;        // tensor of the program, in this rank's memory; at the end: -1
   int window = -1;           // where this rank publishes: the window of its number, for stores
   std::vector<int> windows;  // by rank: the tensor in that rank's memory where it publishes; a half has its shape
-  std::vector<int> flags;    // by rank: int32 in that rank's memory, of shape (ranks, blocks)
+  std::vector<int> flags;    // by rank: int32 in that rank's memory, of shape (times * ranks, blocks)
   int state = -1;            // int32 in this rank's memory: its number, and by block the number of its last launch
+  std::vector<int> sums{};   // in two shots, by rank: in that rank's memory, where all ranks store totals; else none
+  int sum = -1;              // in two shots: that of this rank, for loads
+  int result = -1;           // at the end: the tensor of the totals
+  bool scatters = false;     // at the end: each rank keeps its part of the totals alone
+  bool maximum = false;      // in place of the sum, where the exchange itself computes it
   int ranks() const { return static_cast<int>(windows.size()); }
+  bool two_shots() const { return !sums.empty(); }
+  bool at_end() const { return result >= 0; }
+  /// Returns whether launches use the two halves of a window in turn.
+  bool alternates() const { return !two_shots() && !at_end(); }
+  /// Returns how often ranks tell each other that they are ready.
+  int times() const { return alternates() ? 1 : 2; }
   bool operator==(const SymmetricExchange&) const = default;
 };
 

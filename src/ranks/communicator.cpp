@@ -37,7 +37,7 @@ std::optional<int> in_time(std::function<int()> f) {
   }).detach();
   std::unique_lock lock(shared->mutex);
   // Half of the time: the others wait in the rendezvous meanwhile.
-  shared->done.wait_for(lock, std::chrono::milliseconds(patience()) / 2, [&] { return shared->result.has_value(); });
+  shared->done.wait_for(lock, patience() / 2, [&] { return shared->result.has_value(); });
   return shared->result;
 }
 
@@ -216,11 +216,13 @@ void Communicator::enqueue(const graph::KernelOp& op, const RankBuffers& b, void
 }
 
 void Communicator::wait(void* stream, const std::string& program) {
-  constexpr int not_ready = 600;                       // CUDA_ERROR_NOT_READY
-  constexpr auto grace = std::chrono::seconds(3);      // for work that a rank which has ended left done
-  constexpr auto look = std::chrono::milliseconds(2);  // how often the other ranks are looked for
+  using Duration = steady_clock::duration;
+  constexpr int not_ready = 600;  // CUDA_ERROR_NOT_READY
+  const auto longest = std::chrono::duration_cast<Duration>(patience());
+  // For work that a rank which has ended left done; how often the other ranks are looked for.
+  const Duration grace = std::min<Duration>(std::chrono::seconds(3), longest / 40), look = std::chrono::milliseconds(2);
   const std::string who = fmt::format("{}: rank {} of {}", program, rank_, ranks_);
-  auto end = steady_clock::now() + patience(), next = steady_clock::now() + look;
+  auto end = steady_clock::now() + longest, next = steady_clock::now() + look;
   std::string lost;
   for (int status; (status = driver().stream_query ? driver().stream_query(stream) : 0) != 0;) {
     if (status != not_ready) run::check(status, fmt::format("{}, rank {}", program, rank_));
@@ -236,7 +238,7 @@ void Communicator::wait(void* stream, const std::string& program) {
       next = now + look, lost = rendezvous_->lost();
       if (!lost.empty()) end = std::min(end, now + grace);
     }
-    if (now > end && !lost.empty()) give_up(fmt::format("{}: {}, and its work was waited for in vain", who, lost));
+    if (now > end && !lost.empty()) give_up(fmt::format("{}: its work does not end: {}", who, lost));
     if (now > end)
       give_up(fmt::format("{}: no end within {} s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the seconds",
                           who, patience().count()));

@@ -1,5 +1,6 @@
 #include "ranks/emulated_symmetric.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernel/launches.hpp"
@@ -11,15 +12,14 @@ using run::Bytes, run::EmulatedLibrary, run::EmulatedRun, run::launch_config, ru
 
 EmulatedSymmetric::EmulatedSymmetric(const RankStep& step, int ranks, const toolchain::Cache& cache)
     : step_(step), cache_(cache), ranks_(ranks) {
-  const SymmetricBytes bytes = symmetric_bytes(step, ranks);
+  const SymmetricBytes bytes = symmetric_bytes(step);
+  const auto add = [](std::deque<emulate::Buffer>& to, const char* what, int r, std::int64_t size, bool zero) {
+    emulate::Buffer& b = to.emplace_back(fmt::format("{} of rank {}", what, r), static_cast<std::size_t>(size));
+    if (zero) std::memset(b.data(), 0, b.bytes()), b.mark_initialised();
+  };
   for (std::int32_t r = 0; r < ranks; ++r) {
-    windows_.emplace_back(fmt::format("window of rank {}", r), static_cast<std::size_t>(2 * bytes.half));
-    flags_.emplace_back(fmt::format("flags of rank {}", r), static_cast<std::size_t>(bytes.flags));
-    states_.emplace_back(fmt::format("state of rank {}", r), static_cast<std::size_t>(bytes.state));
-    for (emulate::Buffer* b : {&flags_.back(), &states_.back()}) {
-      std::memset(b->data(), 0, b->bytes());
-      b->mark_initialised();
-    }
+    add(windows_, "window", r, bytes.window, false), add(sums_, "sums", r, bytes.sums, false);
+    add(flags_, "flags", r, bytes.flags, true), add(states_, "state", r, bytes.state, true);
     std::memcpy(states_.back().data(), &r, sizeof r);
   }
 }
@@ -27,15 +27,12 @@ EmulatedSymmetric::EmulatedSymmetric(const RankStep& step, int ranks, const tool
 /// Returns the memory of a tensor of the manifest on a rank.
 emulate::Buffer* EmulatedSymmetric::buffer(int rank, int tensor) {
   if (tensor < 0) return nullptr;
-  const emit::TensorPlace& t = step_.program->manifest.tensors[tensor];
-  const auto r = static_cast<std::size_t>(rank);
-  if (t.role == emit::Role::input) {
-    const SymmetricInput is = symmetric_input(step_, ranks_, t.position);
-    if (is.kind == SymmetricInput::window) return &windows_[static_cast<std::size_t>(is.index)];
-    if (is.kind == SymmetricInput::own_window) return &windows_[r];
-    if (is.kind == SymmetricInput::flags) return &flags_[static_cast<std::size_t>(is.index)];
-    if (is.kind == SymmetricInput::state) return &states_[r];
-  }
+  const SymmetricPlace is = symmetric_place(step_, step_.program->manifest.tensors[tensor]);
+  const auto r = static_cast<std::size_t>(is.rank < 0 ? rank : is.rank);
+  if (is.kind == SymmetricPlace::window) return &windows_[r];
+  if (is.kind == SymmetricPlace::sums) return &sums_[r];
+  if (is.kind == SymmetricPlace::flags) return &flags_[r];
+  if (is.kind == SymmetricPlace::state) return &states_[r];
   return &others_[r].at(tensor);
 }
 
@@ -47,15 +44,18 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
   const std::string source = toolchain::source_file(p.source, m.name, cache_).string();
   const auto start = system::SteadyClock::now();
   others_ = std::vector<std::map<int, emulate::Buffer>>(static_cast<std::size_t>(ranks_));
+  const auto is_given = [this](const SymmetricPlace& is) {
+    const std::vector<int>& inputs = step_.segment.inputs;
+    return std::ranges::find(inputs, is.tensor_of_graph) != inputs.end();
+  };
   for (int r = 0; r < ranks_; ++r)
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
       const emit::TensorPlace& place = m.tensors[t];
-      const SymmetricInput is = place.role == emit::Role::input ? symmetric_input(step_, ranks_, place.position)
-                                                                : SymmetricInput{SymmetricInput::operand, -1};
-      if (is.kind != SymmetricInput::operand && is.kind != SymmetricInput::published) continue;
+      const SymmetricPlace is = symmetric_place(step_, place);
+      if (is.kind != SymmetricPlace::tensor) continue;
       emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
-      if (is.index < 0) continue;  // an output or intermediate
-      const Bytes& given = memory[r][step_.segment.inputs[is.index]];
+      if (!is_given(is)) continue;  // an output or intermediate
+      const Bytes& given = memory[r][is.tensor_of_graph];
       std::memcpy(b.data(), given.data(), b.bytes()), b.mark_initialised();
     }
   const std::vector<kernel::LaunchGroup> groups = kernel::launches(p.plan.kernels);
@@ -78,8 +78,8 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
   }
   for (int r = 0; r < ranks_; ++r)
     for (const auto& [t, b] : others_[r])
-      if (m.tensors[t].role == emit::Role::output) {
-        Bytes& to = memory[r][step_.segment.outputs.at(m.tensors[t].position)];
+      if (const SymmetricPlace is = symmetric_place(step_, m.tensors[t]); is.tensor_of_graph >= 0 && !is_given(is)) {
+        Bytes& to = memory[r][is.tensor_of_graph];
         to.resize(b.bytes());
         std::memcpy(to.data(), b.data(), b.bytes());
       }

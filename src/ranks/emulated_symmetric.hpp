@@ -26,7 +26,7 @@ class EmulatedSymmetric {
   const toolchain::Cache& cache_;
   int ranks_;
   // By rank; they last from launch to launch.
-  std::deque<emulate::Buffer> windows_, flags_, states_;
+  std::deque<emulate::Buffer> windows_, sums_, flags_, states_;
   std::vector<std::map<int, emulate::Buffer>> others_;  // by tensor of the manifest
 };
 

@@ -27,7 +27,16 @@ std::optional<int> first_of(std::initializer_list<const char*> variables) {
 
 }  // namespace
 
-std::chrono::seconds patience() { return std::chrono::seconds(number_in("ZELLIGE_RANKS_TIMEOUT").value_or(120)); }
+std::chrono::duration<double> patience() {
+  const char* text = std::getenv("ZELLIGE_RANKS_TIMEOUT");
+  if (!text || !*text) return std::chrono::seconds(120);
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  constexpr double least = 1e-3, most = 1e6;
+  if (*end || !(seconds >= least && seconds <= most))
+    fail("ZELLIGE_RANKS_TIMEOUT: expected seconds, {} to {:.0f}, found {}", least, most, text);
+  return std::chrono::duration<double>(seconds);
+}
 
 std::optional<RankedProcess> job_of_environment() {
   const std::optional<int> ranks = first_of({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});

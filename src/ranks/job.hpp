@@ -21,7 +21,7 @@ std::optional<RankedProcess> job_of_environment();
 /// The same. Throws Error unless there is a job of `ranks` processes. `program` is the name in the message.
 RankedProcess require_job(const std::string& program, int ranks);
 
-/// Returns how long a rank waits for another one: $ZELLIGE_RANKS_TIMEOUT, or 120 seconds.
-std::chrono::seconds patience();
+/// Returns how long a rank waits for another one: $ZELLIGE_RANKS_TIMEOUT, or 120 seconds. Throws Error if that is no number.
+std::chrono::duration<double> patience();
 
 }  // namespace zellige::ranks

@@ -96,7 +96,7 @@ KernelLauncher RankEngine::bound(const RankStep& step) const {
       const emit::TensorPlace& place = m.tensors[t];
       if (place.role == emit::Role::intermediate)
         return workspace_.address() + static_cast<std::uint64_t>(place.offset);
-      if (step.by_symmetric && place.role == emit::Role::input) return symmetric_address(step, place.position);
+      if (step.by_symmetric) return symmetric_address(step, place);
       return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
     });
   }
@@ -117,9 +117,9 @@ void RankEngine::prepare_symmetric() {
   constexpr std::int64_t unit = 1024;
   for (const RankStep& step : program_.steps) {
     if (!step.by_symmetric) continue;
-    const SymmetricBytes of = symmetric_bytes(step, ranks_.ranks());
+    const SymmetricBytes of = symmetric_bytes(step);
     windows_[&step] = bytes;
-    bytes += (2 * of.half + of.flags + unit - 1) / unit * unit;
+    bytes += (of.in_common() + unit - 1) / unit * unit;
   }
   if (windows_.empty()) return;
   try {
@@ -134,23 +134,19 @@ void RankEngine::prepare_symmetric() {
     return;
   }
   for (const auto& [step, at] : windows_) {
-    DeviceBytes& state = states_.try_emplace(step, symmetric_bytes(*step, ranks_.ranks()).state).first->second;
+    DeviceBytes& state = states_.try_emplace(step, symmetric_bytes(*step).state).first->second;
     const std::int32_t rank = ranks_.rank();
     state.fill(0), state.upload(&rank, sizeof rank);
   }
 }
 
-/// Returns the address of the input at `position` of a step in which ranks exchange tiles.
-std::uint64_t RankEngine::symmetric_address(const RankStep& step, int position) const {
-  const SymmetricInput is = symmetric_input(step, ranks_.ranks(), position);
-  const auto at = static_cast<std::uint64_t>(windows_.at(&step));
-  if (is.kind == SymmetricInput::window) return symmetric_->address(is.index) + at;
-  if (is.kind == SymmetricInput::own_window) return symmetric_->address(ranks_.rank()) + at;
-  if (is.kind == SymmetricInput::flags)
-    return symmetric_->address(is.index) + at +
-           static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks_.ranks()).half);
-  if (is.kind == SymmetricInput::state) return states_.at(&step).address();
-  return address(step.segment.inputs.at(static_cast<std::size_t>(is.index)));
+/// Returns the address of an argument of a step in which ranks exchange tiles.
+std::uint64_t RankEngine::symmetric_address(const RankStep& step, const emit::TensorPlace& place) const {
+  const SymmetricPlace is = symmetric_place(step, place);
+  if (is.kind == SymmetricPlace::tensor) return address(is.tensor_of_graph);
+  if (is.kind == SymmetricPlace::state) return states_.at(&step).address();
+  return symmetric_->address(is.rank < 0 ? ranks_.rank() : is.rank) +
+         static_cast<std::uint64_t>(windows_.at(&step) + symmetric_bytes(step).begin(is.kind));
 }
 
 std::string RankEngine::fallback() const {

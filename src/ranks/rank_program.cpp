@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
@@ -181,48 +182,109 @@ bool needed_after(const KernelGraph& g, const std::vector<Segment>& all, std::si
   return needed;
 }
 
+/// Compiles the segments of a graph.
+class SegmentCompiler {
+ public:
+  SegmentCompiler(KernelGraph g, const target::Target& target, const CompileOptions& options,
+                  const std::optional<toolchain::Cache>& cache, Collectives how)
+      : p_{.graph = std::move(g)},
+        all_(segments(p_.graph)),
+        target_(target),
+        options_(options),
+        cache_(cache),
+        how_(how) {}
+
+  RankProgram run() {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].is_collective())
+        i += collective(i);
+      else
+        i += kernels_of(i);
+    return std::move(p_);
+  }
+
+ private:
+  RankStep kernels(Segment s) {
+    graph::validate(s.kernels);
+    Compiled made = run::compile(s.kernels, target_, options_, cache_);
+    p_.plan_ms += made.plan_ms;
+    return {.segment = std::move(s), .program = std::move(made.program), .notes = std::move(made.fused.notes)};
+  }
+
+  /// Adds the step of the kernels at `i`, with the sum after them if it is fused with them. Returns how many further segments the step has.
+  std::size_t kernels_of(std::size_t i) {
+    RankStep apart = kernels(all_[i]);
+    if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
+      const Segment& sum = all_[i + 1];
+      const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
+      const bool alone = !sum.inputs.empty() && !needed_after(p_.graph, all_, i + 1, sum.inputs[0]);
+      // The tail of a sum goes into a kernel of its own, or into that of the sum; both have one kernel besides the product's.
+      const bool asked =
+          how_ == Collectives::fused || (how_ == Collectives::symmetric && tail_after(i + 1).tail.kernels.ops.empty());
+      std::string why;
+      if (asked && alone && by != SumBy::nccl)
+        if (auto fused = fused_step(p_.graph, all_[i], sum, by, target_, options_, cache_, why);
+            fused && (how_ == Collectives::fused || fused_gain_us(p_.graph, *fused, apart, sum, by, target_) > 0)) {
+          fused->otherwise.push_back(std::move(apart)), fused->otherwise.push_back({.segment = sum});
+          p_.steps.push_back(*std::move(fused));
+          return 1;
+        }
+      why_apart_ = std::move(why);
+    }
+    p_.steps.push_back(std::move(apart));
+    return 0;
+  }
+
+  /// Returns what follows a collective that is the last before kernels, cut in what may be taken along and the rest.
+  TailCut tail_after(std::size_t i) const {
+    if (i + 1 >= all_.size() || all_[i + 1].is_collective()) return {};
+    const int result = all_[i].outputs[0];
+    return cut_tail(p_.graph, all_[i + 1], result, needed_after(p_.graph, all_, i + 1, result));
+  }
+
+  /// Adds the step of the collective at `i`, with what follows if a kernel computes both. Returns how many further segments the step has.
+  std::size_t collective(std::size_t i) {
+    Segment& s = all_[i];
+    std::string why;
+    std::optional<RankStep> symmetric;
+    TailCut cut;
+    if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
+      cut = tail_after(i);
+      if (!cut.tail.kernels.ops.empty())
+        symmetric = symmetric_step(p_.graph, {s, cut.tail, by}, target_, options_, cache_, why);
+      if (!symmetric) cut.tail = {}, symmetric = symmetric_step(p_.graph, {s, {}, by}, target_, options_, cache_, why);
+    }
+    if (!symmetric) {
+      p_.steps.push_back({.segment = std::move(s)});
+      if (why.empty()) why = std::exchange(why_apart_, {});
+      if (!why.empty()) p_.steps.back().notes.push_back(why);
+      return 0;
+    }
+    symmetric->otherwise.push_back({.segment = std::move(s)});
+    std::size_t taken = 0;
+    if (!cut.tail.kernels.ops.empty()) {
+      symmetric->otherwise.push_back(kernels(std::move(cut.tail)));
+      all_[i + 1] = std::move(cut.rest);
+      if (all_[i + 1].kernels.ops.empty()) taken = 1;
+    }
+    p_.steps.push_back(*std::move(symmetric));
+    return taken;
+  }
+
+  RankProgram p_;
+  std::vector<Segment> all_;
+  const target::Target& target_;
+  const CompileOptions& options_;
+  const std::optional<toolchain::Cache>& cache_;
+  Collectives how_;
+  std::string why_apart_;  // why the next sum is not added in the kernel that makes its operand
+};
+
 }  // namespace
 
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<toolchain::Cache>& cache, Collectives how) {
-  RankProgram p{.graph = flat_collectives(g)};
-  std::vector<Segment> all = segments(p.graph);
-  const auto kernels = [&](Segment s) {
-    graph::validate(s.kernels);
-    Compiled made = run::compile(s.kernels, target, options, cache);
-    p.plan_ms += made.plan_ms;
-    return RankStep{.segment = std::move(s), .program = std::move(made.program), .notes = std::move(made.fused.notes)};
-  };
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Segment& s = all[i];
-    if (!s.is_collective()) {
-      p.steps.push_back(kernels(std::move(s)));
-      continue;
-    }
-    std::string why;
-    std::optional<RankStep> symmetric;
-    TailCut cut;
-    if (wants_symmetric(how, target, p.graph, s)) {
-      // What follows a collective that is the last before them may be taken along.
-      if (i + 1 < all.size() && !all[i + 1].is_collective())
-        cut = cut_tail(p.graph, all[i + 1], s.outputs[0], needed_after(p.graph, all, i + 1, s.outputs[0]));
-      if (!cut.tail.kernels.ops.empty()) symmetric = symmetric_step(p.graph, s, cut.tail, target, options, cache, why);
-      if (!symmetric) cut.tail = {}, symmetric = symmetric_step(p.graph, s, {}, target, options, cache, why);
-    }
-    if (!symmetric) {
-      p.steps.push_back({.segment = std::move(s)});
-      if (!why.empty()) p.steps.back().notes.push_back(why);
-      continue;
-    }
-    symmetric->otherwise.push_back({.segment = std::move(s)});
-    if (!cut.tail.kernels.ops.empty()) {
-      symmetric->otherwise.push_back(kernels(std::move(cut.tail)));
-      all[i + 1] = std::move(cut.rest);
-      if (all[i + 1].kernels.ops.empty()) ++i;
-    }
-    p.steps.push_back(*std::move(symmetric));
-  }
-  return p;
+  return SegmentCompiler(flat_collectives(g), target, options, cache, how).run();
 }
 
 std::string to_json(const RankProgram& p) {

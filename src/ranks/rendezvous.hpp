@@ -29,7 +29,7 @@ class Rendezvous {
   /// Returns the bytes of all ranks, one after another. All ranks must call it, with the same number. Throws Error if a rank
   /// does not come in time.
   virtual std::string gather(std::string_view mine) = 0;
-  /// Returns which rank has died, as far as it is known: "rank 2 has ended". Returns "" if none has.
+  /// Returns why the ranks cannot go on together, as far as it is known: "rank 2 has ended". Returns "" if they can.
   virtual std::string lost() { return {}; }
 
  private:

@@ -202,7 +202,8 @@ void SymmetricMemory::exchange() {
   const std::string job = ranks_.exchange(fmt::format("{}.{}", getpid(), next_number()), 40)[0];
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const auto [address, length] = socket_of(job, rank);
-  const timeval longest{.tv_sec = patience().count(), .tv_usec = 0};
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(patience()).count();
+  const timeval longest{.tv_sec = us / 1'000'000, .tv_usec = us % 1'000'000};
   std::string why;
   if (bind(socket.number, reinterpret_cast<const sockaddr*>(&address), length) != 0)
     why = fmt::format("rank {}: no socket to pass memory: {}", rank, std::strerror(errno));

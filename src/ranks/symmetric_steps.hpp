@@ -1,37 +1,61 @@
-// Compiles all_reduce as a kernel of ours, in which ranks exchange tiles and read each other's memory, in place of a call of NCCL.
+// Compiles totals over ranks as kernels of ours, in which ranks exchange tiles and read each other's memory, in place of calls of NCCL.
 //
-//   // y = all_reduce(x) over 2 ranks: a kernel whose inputs are the two windows and what the exchange needs
-//   std::optional<RankStep> step = symmetric_step(graph, segment, target, options, cache);
+//   // y = all_reduce(x) over 2 ranks: a kernel that reads the windows of both
+//   std::optional<RankStep> step = symmetric_step(graph, {segment, tail, SumBy::one_shot}, target, options, cache, why);
+//   // y = all_reduce(a b): the product's kernel, which adds the tiles of both at its end
+//   std::optional<RankStep> fused = fused_step(graph, product, segment, SumBy::one_shot, target, options, cache, why);
 //
-// Its program adds the windows in the order of ranks, in float32, and rounds once. So all ranks have the same bits, those of
-// collective_on_host().
+// They add in the order of ranks, in float32, and round once. So all ranks have the same bits, those of collective_on_host().
 #pragma once
 #include "ranks/rank_program.hpp"
 
 namespace zellige::ranks {
 
-/// Returns the step in which ranks exchange tiles for the collective of a segment and compute a tail after it (tails.hpp), which may have
-/// no operators; nullopt if there is no such kernel, with the reason in `why`. The caller sets RankStep::otherwise.
-std::optional<RankStep> symmetric_step(const graph::KernelGraph&, const Segment&, const Segment& tail,
-                                       const target::Target&, const run::CompileOptions&,
-                                       const std::optional<toolchain::Cache>&, std::string& why);
+/// What adds over ranks: NCCL, or kernels. In one shot each rank adds the tiles of all; in two, a share for all ranks.
+enum class SumBy : std::uint8_t { nccl, one_shot, two_shots };
 
-/// Returns whether `how`, or the expected times on the target's links, ask for such a step.
-bool wants_symmetric(run::Collectives how, const target::Target&, const graph::KernelGraph&, const Segment&);
+/// Returns what adds the operand of a collective: what `how` asks for, or what takes the least expected time on the target's links.
+/// With Collectives::cheapest, ways that were not measured are left out where others were.
+SumBy way_of_sum(run::Collectives how, const target::Target&, const graph::KernelGraph&, const Segment&);
 
-/// What an input of a program in which ranks exchange tiles is, by its position among the arguments (plan/symmetric.hpp).
-struct SymmetricInput {
-  enum Kind : std::uint8_t { window, operand, published, own_window, flags, state } kind{};
-  int index = 0;  // window, flags: the rank; operand: the position among the segment's inputs
+/// A sum over ranks and the tail after it (tails.hpp), which may have no operators.
+struct SumAndTail {
+  const Segment& collective;
+  const Segment& tail;
+  SumBy by = SumBy::one_shot;
 };
-/// Returns what the input at `position` of a step's program is. Precondition: ranks exchange tiles in the step.
-SymmetricInput symmetric_input(const RankStep&, int ranks, int position);
+/// Returns the step in which ranks exchange tiles for a sum and compute its tail; nullopt if there is no such kernel, with the reason
+/// in `why`. The caller sets RankStep::otherwise.
+std::optional<RankStep> symmetric_step(const graph::KernelGraph&, const SumAndTail&, const target::Target&,
+                                       const run::CompileOptions&, const std::optional<toolchain::Cache>&,
+                                       std::string& why);
 
-/// The bytes that a step in which ranks exchange tiles needs in memory of each rank.
+/// Returns the step that computes `kernels` and the collective of one of their outputs, which nothing else reads: the kernel that
+/// makes it adds the tiles of all ranks at its end. Otherwise as symmetric_step().
+std::optional<RankStep> fused_step(const graph::KernelGraph&, const Segment& kernels, const Segment& collective, SumBy,
+                                   const target::Target&, const run::CompileOptions&,
+                                   const std::optional<toolchain::Cache>&, std::string& why);
+
+/// Returns the expected us by which `fused`, a fused_step(), is faster than the kernels of `apart` and a sum after them.
+double fused_gain_us(const graph::KernelGraph&, const RankStep& fused, const RankStep& apart, const Segment& collective,
+                     SumBy sum, const target::Target&);
+
+/// Where the memory of a tensor of a step's program is.
+struct SymmetricPlace {
+  enum Kind : std::uint8_t { tensor, window, sums, flags, state } kind = tensor;
+  int tensor_of_graph = -1;  // tensor: that of the graph; -1: an intermediate one
+  int rank = -1;             // else: of this rank; -1: this one
+};
+/// Returns where the memory of a tensor of the program is. Precondition: ranks exchange tiles in the step.
+SymmetricPlace symmetric_place(const RankStep&, const emit::TensorPlace&);
+
+/// The bytes that a step in which ranks exchange tiles needs in memory of each rank: what others access, one after another, and the state.
 struct SymmetricBytes {
-  std::int64_t half = 0, flags = 0,
-               state = 0;  // of half a window; of the flags; of the state, which no other rank reads
+  std::int64_t window = 0, sums = 0, flags = 0, state = 0;
+  /// Returns where a kind of memory begins in what the ranks have in common.
+  std::int64_t begin(SymmetricPlace::Kind) const;
+  std::int64_t in_common() const { return window + sums + flags; }
 };
-SymmetricBytes symmetric_bytes(const RankStep&, int ranks);
+SymmetricBytes symmetric_bytes(const RankStep&);
 
 }  // namespace zellige::ranks

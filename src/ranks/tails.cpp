@@ -1,6 +1,7 @@
 #include "ranks/tails.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -117,6 +118,40 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
     last = next;
   }
   made.ops.insert(made.ops.begin(), adds.begin(), adds.end());
+  return made;
+}
+
+KernelGraph after_made_sum(const KernelGraph& g, const Segment& tail, const KernelOp& collective) {
+  const int result = collective.outputs[0];
+  const KernelTensor& x = g.tensors[collective.inputs[0]];
+  KernelGraph made = tail.kernels;
+  const bool alone = made.ops.empty();
+  if (alone) made = {};
+  made.name = g.name + "_" + g.tensors[alone ? result : tail.outputs.at(0)].name;
+  const auto copy = [&](int from, KernelTensor to, const std::string& name) {
+    to.name = name, to.strides = graph::row_major(to.shape);
+    made.tensors.push_back(std::move(to));
+    const int copied = static_cast<int>(made.tensors.size()) - 1;
+    made.ops.push_back(
+        {.kind = OpKind::maximum, .inputs = {from}, .outputs = {copied}, .attributes = {.scalar = -INFINITY}});
+    return copied;
+  };
+  if (alone) {
+    const Shape line{1, graph::size(x.shape)};
+    KernelTensor sum{.dtype = x.dtype, .shape = line, .strides = graph::row_major(line), .name = "sum"};
+    made.tensors.push_back(sum), made.inputs = {0};
+    made.outputs = {copy(0, sum, g.tensors[result].name)};
+    return made;
+  }
+  const int sum = named(made, g.tensors[result].name);
+  std::erase(made.inputs, sum), made.inputs.insert(made.inputs.begin(), sum);
+  made.tensors[sum].strides = graph::row_major(x.shape);
+  // The result itself may be an output, too: the totals in memory that ranks have in common are not.
+  if (const auto out = std::ranges::find(made.outputs, sum); out != made.outputs.end()) {
+    const auto at = out - made.outputs.begin();
+    made.tensors[sum].name += "_sum";
+    made.outputs[static_cast<std::size_t>(at)] = copy(sum, made.tensors[sum], g.tensors[result].name);
+  }
   return made;
 }
 

@@ -22,4 +22,7 @@ TailCut cut_tail(const graph::KernelGraph&, const Segment& s, int result, bool n
 graph::KernelGraph after_sum(const graph::KernelGraph&, const Segment& tail, const graph::KernelOp& collective,
                              int ranks);
 
+/// Returns the tail with the result as its first input; without a tail, a copy of it.
+graph::KernelGraph after_made_sum(const graph::KernelGraph&, const Segment& tail, const graph::KernelOp& collective);
+
 }  // namespace zellige::ranks

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +21,10 @@ namespace zellige::ranks {
 namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
-Deadline after(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
+using Seconds = std::chrono::duration<double>;
+Deadline after(Seconds time) {
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(time);
+}
 
 int ms_until(Deadline end) {
   const auto left =
@@ -130,7 +134,7 @@ HostAddresses addresses(const char* host, int port, int family, int flags) {
 /// Returns a socket that listens at the port: on this host's loopback alone, if the job's address is that.
 Connection listening(const RankedProcess& job) {
   constexpr auto longest = std::chrono::seconds(5);  // a process of the job before may still have the port
-  const Deadline end = after(std::min<std::chrono::milliseconds>(longest, patience()));
+  const Deadline end = after(std::min<Seconds>(longest, patience()));
   const int port = job.port + 1, on = 1;
   const bool local = is_loopback(job.address);
   const HostAddresses at =
@@ -199,17 +203,20 @@ class RootRendezvous final : public Rendezvous {
     require_all();
     std::string all(mine);
     const Deadline end = after(patience());
+    std::vector<int> late;
     for (std::size_t r = 1; r < others_.size(); ++r) {
       const auto frame = receive_frame(others_[r], end);
-      if (!frame && ms_until(end) == 0)
-        give_up(fmt::format("rank {} did not come within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", r,
-                            patience().count()));
+      if (!frame && others_[r].next()) {
+        late.push_back(static_cast<int>(r));
+        continue;
+      }
       if (!frame || frame->first != Frame::bytes) give_up(fmt::format("rank {} has ended", r));
       if (frame->second.size() != mine.size())
         give_up(fmt::format("rank {} gives {} bytes, and rank 0 {}; all ranks must run the same", r,
                             frame->second.size(), mine.size()));
       all += frame->second;
     }
+    if (!late.empty()) give_up_waiting_for(late);
     tell(Frame::bytes, all);
     return all;
   }
@@ -261,6 +268,19 @@ class RootRendezvous final : public Rendezvous {
     fail("rank 0 of {}: {}", ranks(), why);
   }
 
+  /// Ends all ranks. Those that are late get a sentence of their own: they know best that they are there.
+  [[noreturn]] void give_up_waiting_for(const std::vector<int>& late) {
+    const std::string how_long = fmt::format("within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", patience().count());
+    why_ = fmt::format("{} did not come {}", ranks_in_words(late), how_long);
+    for (int r = 1; r < ranks(); ++r) {
+      const std::string why = std::ranges::find(late, r) == late.end()
+                                  ? why_
+                                  : fmt::format("the others waited for this rank, which did not come {}", how_long);
+      send_frame(others_[static_cast<std::size_t>(r)], Frame::failure, why, after(patience()));
+    }
+    fail("rank 0 of {}: {}", ranks(), why_);
+  }
+
   std::vector<Connection> others_;  // by rank
   std::string why_;                 // why no more can be gathered
 };
@@ -302,7 +322,7 @@ class MemberRendezvous final : public Rendezvous {
   std::string await() {
     const Deadline end = after(patience() + extra);
     const auto frame = receive_frame(root_, end);
-    if (!frame && ms_until(end) == 0)
+    if (!frame && root_.next())
       fail("rank {} of {}: rank 0 did not come within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", rank(), ranks(),
            patience().count());
     if (!frame || frame->first == Frame::end)

@@ -4,7 +4,7 @@ namespace zellige::target {
 
 std::optional<Links> links(std::string_view target) {
   if (target != "sm_90a") return std::nullopt;
-  return Links{.bandwidth = 270, .symmetric = 4.5, .nccl = 6.5, .nccl_rate = 266, .measured = true};
+  return Links{.bandwidth = 270, .symmetric = 4.5, .round = 2, .nccl = 6.5, .nccl_rate = 266, .measured = true};
 }
 
 double nccl_us(const Links& l, std::int64_t bytes, int ranks) {
@@ -15,6 +15,15 @@ double nccl_us(const Links& l, std::int64_t bytes, int ranks) {
 double symmetric_us(const Links& l, std::int64_t bytes, int ranks) {
   // Each rank reads the parts of all others.
   return l.symmetric + (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+}
+
+double two_shots_us(const Links& l, std::int64_t bytes, int ranks) {
+  return l.symmetric + l.round + 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+}
+
+double at_end_us(const Links& l, std::int64_t bytes, int ranks, bool two_shots, bool scatters) {
+  const double others = ranks - 1, parts = two_shots ? 2 * others / ranks : scatters ? others / ranks : others;
+  return l.round * (two_shots ? 2 : 1) + parts * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
 }
 
 }  // namespace zellige::target

@@ -12,6 +12,7 @@ namespace zellige::target {
 struct Links {
   double bandwidth = 0;   // GB/s in one direction that kernels reach when they read another GPU's memory
   double symmetric = 0;   // us from the end of a launch to that of the next, in which ranks exchange little
+  double round = 0;       // us for which ranks wait for each other once more in such a kernel; assumed
   double nccl = 0;        // us of an all_reduce of few bytes by NCCL
   double nccl_rate = 0;   // GB/s at which its time grows with the bytes
   bool measured = false;  // all were measured; otherwise some are assumed
@@ -20,8 +21,13 @@ struct Links {
 /// Returns the links of a target; nullopt if they are not known.
 std::optional<Links> links(std::string_view target);
 
-/// Returns the expected us of an all_reduce of `bytes` bytes over `ranks` ranks, by NCCL and in one kernel.
+/// Returns the expected us of an all_reduce of `bytes` bytes over `ranks` ranks, by NCCL and in one kernel: in one shot, each rank reads
+/// what all others have; in two, a share of it, and takes the totals of the others.
 double nccl_us(const Links&, std::int64_t bytes, int ranks);
 double symmetric_us(const Links&, std::int64_t bytes, int ranks);
+double two_shots_us(const Links&, std::int64_t bytes, int ranks);
+/// Returns the expected us that the kernel which makes the operand takes longer if it adds the ranks' tiles at its end. `scatters`: each rank
+/// takes its part of the sum alone.
+double at_end_us(const Links&, std::int64_t bytes, int ranks, bool two_shots, bool scatters);
 
 }  // namespace zellige::target

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace zellige::verify {
@@ -57,23 +58,24 @@ class RankOrder {
     const RankAct& a = acts_[at(r)][at(next_[at(r)])];
     RankClock& clock = clocks_[at(r)];
     if (a.kind == RankAct::wait && a.value > 0) {  // flags are 0 before the first launch
-      const std::vector<FlagStore>& stores = flags_[{r, a.of}];
+      const std::vector<FlagStore>& stores = flags_[{r, a.of, a.place}];
       const auto first = std::ranges::find_if(stores, [&](const FlagStore& s) { return s.value >= a.value; });
       if (first == stores.end()) return false;
       if (a.ordered && first->released)
         for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], (*first->released)[i]);
     }
     clock[at(r)] = next_[at(r)] + 1;
-    if (a.kind == RankAct::set) flags_[{a.of, r}].push_back({a.value, a.ordered ? std::optional(clock) : std::nullopt});
+    if (a.kind == RankAct::set)
+      flags_[{a.of, r, a.place}].push_back({a.value, a.ordered ? std::optional(clock) : std::nullopt});
     if (a.kind == RankAct::publish || a.kind == RankAct::read)
-      windows_[{a.of, a.half}].push_back({r, next_[at(r)], a.value, a.kind == RankAct::publish, clock});
+      windows_[{a.of, a.place}].push_back({r, next_[at(r)], a.value, a.kind == RankAct::publish, clock});
     ++next_[at(r)];
     return true;
   }
 
   /// Returns a race, or a read of another launch's tile, in half of a window.
   static std::string fault_of(const std::pair<int, int>& place, const std::vector<WindowAccess>& all) {
-    const std::string where = fmt::format("half {} of the window of rank {}", place.second, place.first);
+    const std::string where = fmt::format("place {} of the window of rank {}", place.second, place.first);
     for (const WindowAccess& a : all)
       for (const WindowAccess& b : all)
         if (&a < &b && (a.stores || b.stores) && !a.after(b) && !b.after(a))
@@ -94,21 +96,35 @@ class RankOrder {
   const std::vector<std::vector<RankAct>>& acts_;
   std::vector<int> next_;
   std::vector<RankClock> clocks_;
-  std::map<std::pair<int, int>, std::vector<FlagStore>> flags_;  // by the rank that has it, and the one that sets it
-  std::map<std::pair<int, int>, std::vector<WindowAccess>> windows_;  // by rank and half
+  std::map<std::tuple<int, int, int>, std::vector<FlagStore>>
+      flags_;  // by the rank that has it, the one that sets it, and place
+  std::map<std::pair<int, int>, std::vector<WindowAccess>> windows_;  // by rank and place
 };
 
 }  // namespace
 
-std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches) {
+std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches, ExchangeOrder order) {
+  constexpr int sums = 2;  // the place of those of rank 0
   std::vector<std::vector<RankAct>> all(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r)
     for (int launch = 1; launch <= launches; ++launch) {
       std::vector<RankAct>& acts = all[static_cast<std::size_t>(r)];
-      acts.push_back({RankAct::publish, r, launch, launch % 2});
-      for (int of = 0; of < ranks; ++of) acts.push_back({RankAct::set, of, launch});
-      for (int of = 0; of < ranks; ++of) acts.push_back({RankAct::wait, of, launch});
-      for (int of = 0; of < ranks; ++of) acts.push_back({RankAct::read, of, launch, launch % 2});
+      const auto each = [&](const auto& act) {
+        for (int of = 0; of < ranks; ++of) acts.push_back(act(of));
+      };
+      const auto flags = [&](RankAct::Kind kind, int value, int place) {
+        each([&](int of) { return RankAct{kind, of, value, place}; });
+      };
+      const int half = order == ExchangeOrder::two_halves ? launch % 2 : 0;
+      if (order == ExchangeOrder::readers_awaited) flags(RankAct::wait, launch - 1, 1);
+      acts.push_back({RankAct::publish, r, launch, half});
+      flags(RankAct::set, launch, 0), flags(RankAct::wait, launch, 0);
+      each([&](int of) { return RankAct{RankAct::read, of, launch, half}; });
+      if (order == ExchangeOrder::readers_awaited) flags(RankAct::set, launch, 1);
+      if (order != ExchangeOrder::two_shots) continue;
+      each([&](int of) { return RankAct{RankAct::publish, of, launch, sums + r}; });
+      flags(RankAct::set, launch, 1), flags(RankAct::wait, launch, 1);
+      each([&](int of) { return RankAct{RankAct::read, r, launch, sums + of}; });
     }
   return all;
 }

@@ -17,17 +17,22 @@ namespace zellige::verify {
 /// What a rank's block does with memory that ranks share. Numbers of launches begin at 1.
 struct RankAct {
   enum Kind : std::uint8_t {
-    publish,  // stores the tile of launch `value` in half `half` of the window of rank `of`
+    publish,  // stores the tile of launch `value` at place `place` of the window of rank `of`
     read,     // reads there the tile of launch `value`
-    set,      // stores `value` in the flag of this rank on rank `of`
-    wait,     // waits until the flag of rank `of` on this rank is `value` or more
+    set,      // stores `value` in flag `place` of this rank on rank `of`
+    wait,     // waits until flag `place` of rank `of` on this rank is `value` or more
   } kind{};
-  int of = 0, value = 0, half = 0;
+  int of = 0, value = 0;
+  int place = 0;        // a half of a window, or the totals of a rank; of flags: the first or the second
   bool ordered = true;  // set: releases; wait: acquires
 };
 
+/// How ranks make sure that nothing is overwritten that others may read (kernel::SymmetricExchange): by two halves of a window
+/// in turn; by the wait for the totals of all; or by a flag that readers set, for which the next launch waits.
+enum class ExchangeOrder : std::uint8_t { two_halves, two_shots, readers_awaited };
+
 /// Returns the acts of kernels in which ranks exchange tiles (block/symmetric.hpp), by rank.
-std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches);
+std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches, ExchangeOrder = ExchangeOrder::two_halves);
 
 /// Returns the first fault in some order of execution, as a sentence; "" if there is none.
 std::string fault_in(const std::vector<std::vector<RankAct>>& by_rank);

@@ -16,83 +16,129 @@ bool is_window(const SymmetricExchange& m, int tensor) {
   return std::ranges::find(m.windows, tensor) != m.windows.end();
 }
 
-/// Returns the loads of windows.
-std::vector<int> window_loads(const Kernel& k) {
+/// Returns the loads of what is exchanged: windows or, in two shots, their totals. At the end: the stores of the window.
+std::vector<int> exchanged_tiles(const Kernel& k) {
+  const SymmetricExchange& m = *k.symmetric;
   std::vector<int> all;
-  for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
-    if (k.program.nodes[i].kind == NodeKind::load && is_window(*k.symmetric, k.program.nodes[i].tensor))
+  for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i) {
+    const Node& n = k.program.nodes[i];
+    if (m.at_end() ? n.kind == NodeKind::store && n.tensor == m.window
+                   : n.kind == NodeKind::load && (m.two_shots() ? n.tensor == m.sum : is_window(m, n.tensor)))
       all.push_back(i);
+  }
   return all;
+}
+
+/// Returns the threads of a block that exchange: all, or the first role of warps.
+std::int64_t exchanging_threads(const Kernel& k) {
+  return k.warp_specialized() ? 32 * k.agents.at(0).warps : k.threads;
 }
 
 /// Returns why the launch does not allow an exchange: all blocks must have one role, and one tile.
 std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
   if (!p.sizes.empty()) return "sizes that are known at launch decide its tiles";
-  if (k.cluster != 1 || k.blocks != 0 || k.agents.size() != 1 || k.program.same_launch)
+  const bool roles = k.warp_specialized();
+  if (k.cluster != 1 || k.blocks != 0 || (roles && !k.symmetric->at_end()) || k.program.same_launch)
     return "its blocks have several tiles, roles of warps, or programs, or are in clusters";
+  if (roles && kernel::issuers(k, k.agents[0]) == 1) return "the first role of its warps has one thread";
   if (k.programmatic) return "it may start before the kernel that makes what it publishes has ended";
-  if (k.symmetric->ranks() < 2 || k.symmetric->ranks() > k.threads)
+  if (k.symmetric->ranks() < 2 || k.symmetric->ranks() > exchanging_threads(k))
     return fmt::format("{} ranks; there are 2, and a thread for each", k.symmetric->ranks());
   return "";
 }
 
+/// Returns whether a tensor's elements lie one after another in memory, in some order of its dimensions.
+bool is_contiguous(const graph::KernelTensor& t) { return graph::span(t.shape, t.strides) == graph::size(t.shape); }
+
 /// Returns why the tensors of an exchange do not fit together.
 std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
   const SymmetricExchange& m = *k.symmetric;
-  const graph::KernelTensor& x = p.tensors[m.published];
+  const graph::KernelTensor& x = p.tensors[m.at_end() ? m.window : m.published];
   const std::int64_t ranks = m.ranks(), blocks = k.program.grid.count(), elements = graph::size(x.shape);
-  const auto is = [&](int t, graph::DType dtype, const graph::Shape& shape) {
+  const auto is = [&](int t, graph::DType dtype, const graph::Shape& shape, const graph::Shape& strides) {
     const graph::KernelTensor& found = p.tensors[t];
-    return found.dtype == dtype && found.shape == shape && found.strides == graph::row_major(shape);
+    return found.dtype == dtype && found.shape == shape && found.strides == strides;
   };
   std::set<int> different(m.windows.begin(), m.windows.end());
-  different.insert(m.flags.begin(), m.flags.end());
-  different.insert({m.published, m.window, m.state});
-  if (different.size() != m.windows.size() + m.flags.size() + 3) return "a tensor has two tasks";
-  if (m.flags.size() != m.windows.size())
-    return fmt::format("flags of {} ranks and windows of {}", m.flags.size(), m.windows.size());
+  for (const auto* all : {&m.flags, &m.sums}) different.insert(all->begin(), all->end());
+  std::size_t tasks = m.windows.size() + m.flags.size() + m.sums.size();
+  for (const int t : {m.published, m.window, m.state, m.sum, m.result})
+    if (t >= 0) different.insert(t), ++tasks;
+  if (different.size() != tasks) return "a tensor has two tasks";
+  if (m.flags.size() != m.windows.size() || (m.two_shots() && m.sums.size() != m.windows.size()))
+    return fmt::format("flags of {} ranks, windows of {}, and sums of {}", m.flags.size(), m.windows.size(),
+                       m.sums.size());
+  if (m.two_shots() != (m.sum >= 0)) return "sums are of all ranks, and this one";
+  if (m.scatters && (!m.at_end() || m.two_shots() || elements % ranks != 0))
+    return "ranks keep a part of the sums alone in one shot, at the end, if there are as many for each";
   if (graph::bytes_of(1, x.dtype) * 8 < 16 || elements >= std::int64_t{1} << 30)
     return "what it publishes has elements of one byte, or 2^30 of them";
-  for (int t : m.windows)
-    if (!is(t, x.dtype, x.shape))
-      return fmt::format("window {} is not of the published tensor's form", p.tensors[t].name);
-  if (!is(m.published, x.dtype, x.shape) || !is(m.window, x.dtype, {2, half_window(x)}))
-    return "the published tensor is contiguous, and its window has two halves";
+  if (!is_contiguous(x)) return "the published tensor is contiguous";
+  for (const auto* all : {&m.windows, &m.sums})
+    for (int t : *all)
+      if (!is(t, x.dtype, x.shape, x.strides))
+        return fmt::format("window {} is not of the published tensor's form", p.tensors[t].name);
+  if (m.sum >= 0 && !is(m.sum, x.dtype, x.shape, x.strides)) return "the sums are not of the published tensor's form";
+  const graph::Shape whole = m.alternates() ? graph::Shape{2, half_window(x)} : x.shape;
+  if (!m.at_end() && (x.strides != graph::row_major(x.shape) || !is(m.window, x.dtype, whole, graph::row_major(whole))))
+    return m.alternates() ? "the published tensor is contiguous, and its window has two halves"
+                          : "the window is not of the published tensor's form";
+  if (m.at_end()) {
+    const graph::KernelTensor& y = p.tensors[m.result];
+    if (y.dtype != x.dtype || !is_contiguous(y) || graph::size(y.shape) != elements / (m.scatters ? ranks : 1))
+      return "the result has other elements than the sums";
+  }
+  const graph::Shape flags{m.times() * ranks, blocks}, state{1 + blocks};
   for (int t : m.flags)
-    if (!is(t, graph::DType::int32, {ranks, blocks}))
-      return fmt::format("flags {} are not one of each of {} ranks for each of {} blocks", p.tensors[t].name, ranks,
-                         blocks);
-  if (!is(m.state, graph::DType::int32, {1 + blocks})) return "the state is a number, and one for each block";
+    if (!is(t, graph::DType::int32, flags, graph::row_major(flags)))
+      return fmt::format("flags {} are not {} of each of {} ranks for each of {} blocks", p.tensors[t].name, m.times(),
+                         ranks, blocks);
+  if (!is(m.state, graph::DType::int32, state, graph::row_major(state)))
+    return "the state is a number, and one for each block";
   return "";
 }
 
 /// Returns why blocks might read in a window what blocks of another number publish, or two publish the same.
 std::string refusal_of_tiles(const Kernel& k) {
-  const std::vector<int> loads = window_loads(k);
-  if (loads.empty()) return "it reads no window";
-  const Node& first = k.program.nodes[loads[0]];
-  for (const int i : loads) {
+  const SymmetricExchange& m = *k.symmetric;
+  const std::vector<int> tiles = exchanged_tiles(k);
+  if (tiles.empty()) return m.at_end() ? "it stores no window" : "it reads no window";
+  if (m.at_end() && tiles.size() > 1)
+    return fmt::format("stores %{} and %{} are both of the window", tiles[0], tiles[1]);
+  const Node& first = k.program.nodes[tiles[0]];
+  for (const int i : tiles) {
     const Node& n = k.program.nodes[i];
-    if (tile::number_of(n) >= 0 || k.uses_tma(i))
-      return fmt::format("load %{} of a window has indices, or is by TMA", i);
-    if (n.view != first.view) return fmt::format("loads %{} and %{} of windows have different tiles", loads[0], i);
+    if (tile::number_of(n) >= 0 || (k.uses_tma(i) && !m.at_end()))
+      return fmt::format("{} %{} of a window has indices, or is by TMA", m.at_end() ? "store" : "load", i);
+    if (n.view != first.view) return fmt::format("loads %{} and %{} of windows have different tiles", tiles[0], i);
+    if (m.at_end() && (n.view.iterates() || n.unfolded)) return fmt::format("store %{} is in the loop", i);
   }
   if (first.view.tiles(k.program) != k.program.grid.count())
-    return fmt::format("load %{}: {} blocks read {} tiles of a window", loads[0], k.program.grid.count(),
+    return fmt::format("%{}: {} blocks access {} tiles of a window", tiles[0], k.program.grid.count(),
                        first.view.tiles(k.program));
-  for (const Node& n : k.program.nodes) {
-    const SymmetricExchange& m = *k.symmetric;
+  const auto is_one_of = [](const std::vector<int>& all, int t) { return std::ranges::find(all, t) != all.end(); };
+  for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i) {
+    const Node& n = k.program.nodes[i];
     const bool of_exchange = n.tensor == m.published || n.tensor == m.window || n.tensor == m.state ||
-                             std::ranges::find(m.flags, n.tensor) != m.flags.end();
-    if (tile::accesses(n) && (of_exchange || (n.kind == NodeKind::store && is_window(m, n.tensor))))
-      return "it accesses a tensor of the exchange besides its loads of windows";
+                             n.tensor == m.sum || n.tensor == m.result || is_window(m, n.tensor) ||
+                             is_one_of(m.flags, n.tensor) || is_one_of(m.sums, n.tensor);
+    if (tile::accesses(n) && of_exchange && !is_one_of(tiles, i))
+      return m.at_end() ? "it accesses a tensor of the exchange besides its store of the window"
+                        : "it accesses a tensor of the exchange besides its loads of windows";
   }
   return "";
 }
 
 }  // namespace
 
-int published_tile(const Kernel& k) { return window_loads(k).at(0); }
+int published_tile(const Kernel& k) { return exchanged_tiles(k).at(0); }
+
+int neighbours_along(const graph::KernelTensor& t) {
+  const int last = static_cast<int>(t.shape.size()) - 1;
+  for (int d = last; d >= 0; --d)
+    if (t.strides[d] == 1 && t.shape[d] > 1) return d;
+  return last;
+}
 
 std::int64_t half_window(const graph::KernelTensor& published) {
   const std::int64_t line = 128 / graph::bytes_of(1, published.dtype);
@@ -101,13 +147,15 @@ std::int64_t half_window(const graph::KernelTensor& published) {
 
 int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   const Node& n = k.program.nodes[published_tile(k)];
-  const graph::KernelTensor& x = p.tensors[k.symmetric->published];
-  const int inner = n.view.rank() - 1;
+  const graph::KernelTensor& x = p.tensors[k.symmetric->windows[0]];
+  const int inner = neighbours_along(x);
   int vector = static_cast<int>(16 / graph::bytes_of(1, x.dtype));
+  const std::int64_t part = graph::size(x.shape) / (k.symmetric->scatters ? k.symmetric->ranks() : 1);
   const auto divides = [&](std::int64_t v) {
     bool all = n.view.tile(inner) % v == 0 && n.view.alignment(inner) % v == 0 && !n.view.straddles_end(inner, v);
-    for (int d = 0; d < inner; ++d) all = all && (x.shape[d] == 1 || x.strides[d] % v == 0);
-    return all;
+    for (int d = 0; d < n.view.rank(); ++d)
+      all = all && (d == inner ? x.strides[d] == 1 : x.shape[d] == 1 || x.strides[d] % v == 0);
+    return all && (!k.symmetric->scatters || part % v == 0);
   };
   while (vector > 1 && !divides(vector)) vector /= 2;
   return vector;
@@ -117,8 +165,12 @@ std::string refusal_of_symmetric(const Kernel& k, const tile::TilePrograms& p) {
   if (!k.symmetric) return "";
   for (const std::string& why : {refusal_of_launch(k, p), refusal_of_tensors(k, p), refusal_of_tiles(k)})
     if (!why.empty()) return why;
-  // Launches use two halves in turn: what holds of four of them in a row holds of all.
-  return fault_in(acts_of_exchanges(std::min(k.symmetric->ranks(), 8), 4));
+  const SymmetricExchange& m = *k.symmetric;
+  const ExchangeOrder order = m.two_shots() ? ExchangeOrder::two_shots
+                              : m.at_end()  ? ExchangeOrder::readers_awaited
+                                            : ExchangeOrder::two_halves;
+  // Launches use two halves in turn, or do the same: what holds of four of them in a row holds of all.
+  return fault_in(acts_of_exchanges(std::min(m.ranks(), 8), 4, order));
 }
 
 void verify_symmetric(const Kernel& k, const tile::TilePrograms& p) {

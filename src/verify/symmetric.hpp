@@ -1,12 +1,15 @@
-// Proves the exchange of ranks at the start of a kernel (kernel::SymmetricExchange): that blocks read in the windows only what the
-// blocks of the same number have published, and that no two blocks publish the same element.
+// Proves the exchange of ranks at the start or the end of a kernel (kernel::SymmetricExchange): that blocks read in the windows only what
+// the blocks of the same number have published, and that no two blocks publish the same element.
 #pragma once
 #include "kernel/kernel.hpp"
 
 namespace zellige::verify {
 
-/// Returns the load whose tile, in all iterations, a block publishes. Precondition: the kernel has an exchange, and loads a window.
+/// Returns the load whose tile, in all iterations, a block publishes, or the store of a window, if the exchange is at the end.
+/// Precondition: the kernel has an exchange, and such a load or store.
 int published_tile(const kernel::Kernel&);
+/// Returns the dimension of a tensor along which neighbours in memory lie.
+int neighbours_along(const graph::KernelTensor&);
 /// Returns the elements from one half of a window to the next: those of the published tensor, up to a multiple of 128 bytes.
 std::int64_t half_window(const graph::KernelTensor& published);
 /// Returns how many neighbours a thread publishes at a time: 16 bytes at most, and none beyond the tensor's end.

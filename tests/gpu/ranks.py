@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs graphs over ranks on GPUs, one process per rank, by NCCL, and has each process compare its rank with the reference.
+"""Runs graphs over ranks on GPUs, one process per rank, by NCCL and by kernels of each kind, and has each process compare its rank with the reference.
 
   ranks.py ZELLIGE [--ranks 2] [--graphs 20] [--seed 1] [--time]
 
@@ -123,8 +123,10 @@ def main():
         forms = [mlp(given.ranks, rows) for rows in (1, 16, 512)]
         forms += [random_graph(given.ranks, i, rng) for i in range(given.graphs)]
         for form in forms:
-            results = run(given.zellige, [write(form)] * given.ranks, extra=["--time=hot"] if given.time else [])
-            expect(form["name"], results, lambda status, output: status == 0 and " correct " in output)
+            for way in ("cheapest", "one-shot", "two-shots", "fused"):
+                extra = ["--collectives", way, *(["--time=hot"] if given.time else [])]
+                results = run(given.zellige, [write(form)] * given.ranks, extra=extra)
+                expect(f"{form['name']}, {way}", results, lambda status, output: status == 0 and " correct " in output)
         others = [write(mlp(given.ranks, 16))] * (given.ranks - 1) + [write(mlp(given.ranks, 32))]
         expect("different graphs", run(given.zellige, others), lambda status, output: status != 0 and "is not that of rank 0" in output)
         alone = run(given.zellige, [write(mlp(given.ranks, 16))] * given.ranks, 120, [given.ranks - 1], {"ZELLIGE_RANKS_TIMEOUT": "10"})

@@ -113,13 +113,13 @@ def test_ranks_that_differ_are_told_so():
 
 
 def test_wrong_numbers_shapes_and_places_are_refused(monkeypatch):
-    monkeypatch.setenv("ZELLIGE_RANKS_TIMEOUT", "1")
+    monkeypatch.setenv("ZELLIGE_RANKS_TIMEOUT", "0.1")
     arrays = parts(0, 2)
     form = ranks.graph(mlp, *arrays, ranks=2)
     alone, both = ranks.of_threads(1, "emulator")[0], ranks.of_threads(2, "emulator")
     with pytest.raises(zellige.Error, match="^mlp: its graph is over 2 ranks, and the job has 1$"):
         ranks.compile(form, alone)
-    with pytest.raises(zellige.Error, match="^rank 0 of 2: rank 1 did not come within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds$"):
+    with pytest.raises(zellige.Error, match="^rank 0 of 2: rank 1 did not come within 0.1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds$"):
         ranks.compile(form, both[0])
     with pytest.raises(zellige.Error, match="^on: expected auto, gpu or emulator, found 'here'$"):
         ranks.of_threads(2, "here")

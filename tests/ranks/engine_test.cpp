@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <thread>
 
+#include "../all_cases.hpp"
 #include "../run/folder.hpp"
 #include "ranks.hpp"
 #include "ranks/nccl.hpp"
@@ -67,9 +69,11 @@ class Engine : public testing::Test {
   }
 
   /// Runs `of_rank` in `ranks` processes. Returns what each returned, or the message of the Error that it threw.
-  std::vector<std::string> in_processes(int ranks, const std::function<std::string(RankedProcess)>& of_rank) {
+  std::vector<std::string> in_processes(int ranks, const std::function<std::string(RankedProcess)>& of_rank,
+                                        int* port_of_job = nullptr) {
     std::filesystem::remove(folder_ / "shared");
     const int port = free_port() - 1;
+    if (port_of_job) *port_of_job = port;
     std::vector<pid_t> children;
     for (int r = 0; r < ranks; ++r) {
       std::filesystem::remove(folder_ / std::to_string(r));
@@ -104,7 +108,7 @@ class Engine : public testing::Test {
 TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
   test::Rng rng(9);
   const toolchain::Cache cache = toolchain::Cache::temporary();
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < (test::all_cases() ? 12 : 4); ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, DType::f32, 3), over = over_ranks(g);
     const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {.fuse = true}, cache);
@@ -185,17 +189,29 @@ std::string message(const std::function<void()>& f) {
   return "accepted";
 }
 
+/// Patience of rank 0, in which the others come however much else the machine does: the last one, if no other.
+constexpr std::array patiences = {"0.2", "5", "60"};
+
 TEST_F(Engine, RanksThatDoNotComeEndTheOthersByNumber) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
-  auto found = in_processes(4, [&](const RankedProcess& job) {
-    if (job.rank == 2) return std::string("elsewhere");
-    return rendezvous(job)->gather("a");
-  });
-  for (const int r : {0, 1, 3}) {
-    const std::string& why = found[static_cast<std::size_t>(r)];
-    EXPECT_TRUE(why.starts_with(fmt::format("rank {} of 4: rank 2 did not come to 127.0.0.1:", r))) << why;
-    EXPECT_TRUE(why.ends_with(" within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds")) << why;
+  std::vector<std::string> found, expected(4, "elsewhere");
+  for (const std::string patience : patiences) {
+    int port = 0;
+    found = in_processes(
+        4,
+        [&](const RankedProcess& job) {
+          if (job.rank == 2) return std::string("elsewhere");
+          if (job.rank == 0) set("ZELLIGE_RANKS_TIMEOUT", patience);
+          return rendezvous(job)->gather("a");
+        },
+        &port);
+    for (const int r : {0, 1, 3})
+      expected[static_cast<std::size_t>(r)] = fmt::format(
+          "rank {} of 4: rank 2 did not come to 127.0.0.1:{} within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", r,
+          port + 1, patience);
+    if (found == expected) break;
   }
+  EXPECT_EQ(found, expected);
+  set("ZELLIGE_RANKS_TIMEOUT", "0.1");
   found = in_processes(2, [&](const RankedProcess& job) {
     if (job.rank == 0) return std::string("elsewhere");
     return rendezvous(job)->gather("a");
@@ -204,16 +220,21 @@ TEST_F(Engine, RanksThatDoNotComeEndTheOthersByNumber) {
 }
 
 TEST_F(Engine, RanksOfTwoJobsAtOnePortAreToldSo) {
-  const auto found = in_processes(2, [&](RankedProcess job) {
-    set("ZELLIGE_RANKS_TIMEOUT", "1");
-    if (job.rank == 1) job.ranks = 3;
-    return rendezvous(job)->gather("a");
-  });
-  EXPECT_EQ(found[1], "rank 1 of 3: rank 0 is of a job of 2 ranks");
+  const std::string expected = "rank 1 of 3: rank 0 is of a job of 2 ranks";
+  std::string found;
+  for (const std::string patience : patiences) {
+    found = in_processes(2, [&](RankedProcess job) {
+      if (job.rank == 0) set("ZELLIGE_RANKS_TIMEOUT", patience);
+      if (job.rank == 1) job.ranks = 3;
+      return rendezvous(job)->gather("a");
+    })[1];
+    if (found == expected) break;
+  }
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(Engine, PortThatAnotherProgramHasIsNamed) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  set("ZELLIGE_RANKS_TIMEOUT", "0.1");
   const int s = socket(AF_INET, SOCK_STREAM, 0), port = free_port();
   sockaddr_in at{
       .sin_family = AF_INET, .sin_port = htons(static_cast<std::uint16_t>(port)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -241,7 +262,6 @@ TEST_F(Engine, NcclThatFailsOnceIsTriedAgain) {
 }
 
 TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
   for (const bool told : {false, true}) {
     const auto found = in_processes(2, [&](const RankedProcess& job) {
       Communicator ranks(rendezvous(job));
@@ -249,16 +269,33 @@ TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
         ranks.exchange("", 1);  // until rank 1 has ended
         return std::string("done");
       }
-      set("FAKE_STREAM_STUCK", "1");
+      set("FAKE_STREAM_STUCK", "1"), set("ZELLIGE_RANKS_TIMEOUT", "0.1");
       if (told) set("FAKE_NCCL_ERROR", "6");
       ranks.wait(Stream().handle(), "mlp");
       return std::string("done");
     });
-    EXPECT_EQ(found[1],
-              told ? "mlp: rank 1 of 2: NCCL: remote process exited; another rank may have ended"
-                   : "mlp: rank 1 of 2: no end within 1 s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the "
-                     "seconds");
+    EXPECT_EQ(
+        found[1],
+        told ? "mlp: rank 1 of 2: NCCL: remote process exited; another rank may have ended"
+             : "mlp: rank 1 of 2: no end within 0.1 s: another rank may have ended; ZELLIGE_RANKS_TIMEOUT sets the "
+               "seconds");
   }
+}
+
+/// Rank 0 gives up waiting for rank 1, whose own work does not end: no rank is told of itself that it did not come.
+TEST_F(Engine, LateRanksAreToldThatTheOthersWaited) {
+  const auto found = in_processes(3, [&](const RankedProcess& job) {
+    Communicator ranks(rendezvous(job));
+    ranks.exchange("", 1);
+    set("ZELLIGE_RANKS_TIMEOUT", job.rank == 0 ? "0.1" : "10"), set("FAKE_STREAM_STUCK", "1");
+    if (job.rank == 0) ranks.exchange("", 1);
+    ranks.wait(Stream().handle(), "mlp");
+    return std::string("done");
+  });
+  const std::string how_long = "did not come within 0.1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds",
+                    told = "3: its work does not end: the others waited for this rank, which " + how_long;
+  EXPECT_EQ(found, (std::vector{"rank 0 of 3: ranks 1 and 2 " + how_long, "mlp: rank 1 of " + told,
+                                "mlp: rank 2 of " + told}));
 }
 
 TEST_F(Engine, RankThatDiesIsNamedToAllOthers) {
@@ -266,13 +303,13 @@ TEST_F(Engine, RankThatDiesIsNamedToAllOthers) {
     Communicator ranks(rendezvous(job));
     ranks.exchange("", 1);
     if (job.rank == 1) _exit(0);
-    set("FAKE_STREAM_STUCK", "1");
+    set("FAKE_STREAM_STUCK", "1"), set("ZELLIGE_RANKS_TIMEOUT", "20");
     ranks.wait(Stream().handle(), "mlp");
     return std::string("done");
   });
   for (const int r : {0, 2})
     EXPECT_EQ(found[static_cast<std::size_t>(r)],
-              fmt::format("mlp: rank {} of 3: rank 1 has ended, and its work was waited for in vain", r));
+              fmt::format("mlp: rank {} of 3: its work does not end: rank 1 has ended", r));
 }
 
 TEST(Rendezvous, ThreadsOfAProcessGatherTheirBytes) {
@@ -288,10 +325,10 @@ TEST(Rendezvous, ThreadsOfAProcessGatherTheirBytes) {
 }
 
 TEST(Rendezvous, ThreadThatDoesNotComeIsNamed) {
-  set("ZELLIGE_RANKS_TIMEOUT", "1");
+  set("ZELLIGE_RANKS_TIMEOUT", "0.1");
   auto all = rendezvous_of_threads(3);
   EXPECT_EQ(message([&] { all[1]->gather("a"); }),
-            "rank 1 of 3: ranks 0 and 2 did not come within 1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds");
+            "rank 1 of 3: ranks 0 and 2 did not come within 0.1 s; ZELLIGE_RANKS_TIMEOUT sets the seconds");
   all[2].reset();
   EXPECT_EQ(message([&] { all[0]->gather("a"); }), "rank 0 of 3: rank 2 has ended");
 }

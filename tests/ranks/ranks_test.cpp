@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../all_cases.hpp"
 #include "graph/dtype.hpp"
 #include "ranks/over_ranks.hpp"
 #include "ranks/rank_program.hpp"
@@ -19,7 +20,7 @@ using reference::Array;
 TEST(Ranks, RandomProgramsComputeWhatTheReferenceDoes) {
   test::Rng rng(4);
   const toolchain::Cache cache = toolchain::Cache::temporary();
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < (test::all_cases() ? 40 : 4); ++i) {
     const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
     const DType dtype = std::vector{DType::f16, DType::bf16, DType::f32}[static_cast<std::size_t>(i % 3)];
     const KernelGraph g = test::random_over_ranks(rng, ranks, dtype, 2);

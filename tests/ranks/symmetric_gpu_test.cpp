@@ -25,10 +25,11 @@ namespace {
 using namespace run;
 using graph::Builder, graph::DType;
 
-RankProgram all_reduce_of(int ranks, const graph::Shape& shape, const toolchain::Cache& cache) {
+RankProgram all_reduce_of(int ranks, const graph::Shape& shape, const toolchain::Cache& cache,
+                          Collectives how = Collectives::one_shot) {
   Builder b("g", ranks);
   b.output(all_reduce(b.input("x", shape, DType::bf16)), "y");
-  return compile_over_ranks(b.build(), target::find("sm_90a"), {}, cache, Collectives::symmetric);
+  return compile_over_ranks(b.build(), target::find("sm_90a"), {}, cache, how);
 }
 
 /// Returns the input of a rank in a launch.
@@ -51,31 +52,23 @@ Bytes sum_of(const RankProgram& p, int launch) {
 
 /// One rank's step: its memory on the GPU besides the windows, and its launcher.
 struct OneRank {
-  OneRank(const RankStep& step, int rank, int ranks, const toolchain::Cache& cache,
-          const std::function<std::uint64_t(int)>& part, std::int64_t bytes)
-      : x(bytes), y(bytes), state(symmetric_bytes(step, ranks).state) {
+  OneRank(const RankStep& step, int rank, const toolchain::Cache& cache, const std::function<std::uint64_t(int)>& part,
+          std::int64_t bytes)
+      : x(bytes), y(bytes), state(symmetric_bytes(step).state) {
     const std::int32_t number = rank;
     state.fill(0), state.upload(&number, sizeof number);
     const emit::Manifest& m = step.program->manifest;
     launch = kernels_on_gpu(cache)(*step.program, [&](std::size_t t) -> std::uint64_t {
       const emit::TensorPlace& place = m.tensors[t];
-      if (place.role == emit::Role::output) return y.address();
-      const SymmetricInput is = symmetric_input(step, ranks, place.position);
-      if (is.kind == SymmetricInput::window) return part(is.index);
-      if (is.kind == SymmetricInput::own_window) return part(rank);
-      if (is.kind == SymmetricInput::flags)
-        return part(is.index) + static_cast<std::uint64_t>(2 * symmetric_bytes(step, ranks).half);
-      return is.kind == SymmetricInput::state ? state.address() : x.address();
+      const SymmetricPlace is = symmetric_place(step, place);
+      if (is.kind == SymmetricPlace::tensor) return place.role == emit::Role::output ? y.address() : x.address();
+      if (is.kind == SymmetricPlace::state) return state.address();
+      return part(is.rank < 0 ? rank : is.rank) + static_cast<std::uint64_t>(symmetric_bytes(step).begin(is.kind));
     });
   }
   DeviceBytes x, y, state;
   KernelLauncher launch;
 };
-
-std::int64_t part_bytes(const RankStep& step, int ranks) {
-  const SymmetricBytes of = symmetric_bytes(step, ranks);
-  return 2 * of.half + of.flags;
-}
 
 /// Processes on one GPU: their kernels take turns, and each result has the bits of the host.
 TEST(SymmetricOnGpu, ProcessesPassMemoryToEachOther) {
@@ -107,10 +100,10 @@ TEST(SymmetricOnGpu, ProcessesPassMemoryToEachOther) {
     };
     int wrong = 0;
     try {
-      SymmetricMemory symmetric({rank, ranks, exchange}, part_bytes(p.steps[0], ranks));
+      SymmetricMemory symmetric({rank, ranks, exchange}, symmetric_bytes(p.steps[0]).in_common());
       const Bytes first = input_of(p, rank, 0);
       OneRank mine(
-          p.steps[0], rank, ranks, cache, [&](int r) { return symmetric.address(r); },
+          p.steps[0], rank, cache, [&](int r) { return symmetric.address(r); },
           static_cast<std::int64_t>(first.size()));
       Stream stream;
       exchange("", 1);
@@ -148,11 +141,11 @@ TEST(SymmetricOnGpu, StreamsOfOneProcessExchangeTiles) {
     std::vector<DeviceBytes> parts;
     std::vector<OneRank> all;
     const auto bytes = static_cast<std::int64_t>(input_of(p, 0, 0).size());
-    for (int r = 0; r < ranks; ++r) parts.emplace_back(part_bytes(step, ranks)).fill(0);
+    for (int r = 0; r < ranks; ++r) parts.emplace_back(symmetric_bytes(step).in_common()).fill(0);
     all.reserve(ranks);
     for (int r = 0; r < ranks; ++r)
       all.emplace_back(
-          step, r, ranks, cache, [&](int of) { return parts[static_cast<std::size_t>(of)].address(); }, bytes);
+          step, r, cache, [&](int of) { return parts[static_cast<std::size_t>(of)].address(); }, bytes);
     Stream streams[ranks];
     const auto launch_all = [&](int times) {
       for (int i = 0; i < times; ++i)
