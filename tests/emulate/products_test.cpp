@@ -1,5 +1,5 @@
 // The products of floats that the emulator computes by vector instructions have the bits of the instructions' reference bodies.
-#include "emulate/products.hpp"
+#include "arithmetic/products.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "zellige/atom/instruction_table.hpp"
 
-namespace zellige::emulate {
+namespace zellige::arithmetic {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -104,4 +104,4 @@ TEST(Products, HaveTheBitsOfTheReferenceBodies) {
 }
 
 }  // namespace
-}  // namespace zellige::emulate
+}  // namespace zellige::arithmetic

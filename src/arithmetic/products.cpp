@@ -1,4 +1,4 @@
-#include "emulate/products.hpp"
+#include "arithmetic/products.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,11 +13,11 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-namespace zellige::emulate {
+namespace zellige::arithmetic {
 
 namespace {
 
-using ::zellige::reference::Offsets;
+using reference::Offsets;
 
 // Where the elements of an operand lie in a matrix: element `v` of thread `t` at at[t * values + v].
 struct ElementPlaces {
@@ -34,7 +34,7 @@ struct MatrixPlaces {
 };
 
 // The numbers of the matrices of an instruction.
-struct Room {
+struct ProductMatrices {
   double a[64 * 32], b[32 * 256];
   float c[64 * 256];
 };
@@ -62,7 +62,7 @@ bool is_short(Number x) {
 
 MatrixPlaces make_places(const Instruction& row) {
   MatrixPlaces all;
-  all.possible = row.body == ::zellige::reference::mma && row.ending == MmaEnding::none &&
+  all.possible = row.body == reference::mma && row.ending == MmaEnding::none &&
                  (row.issuers == 32 || row.issuers == 128) && is_short(row.a.number) && is_short(row.b.number) &&
                  (row.c.number == Number::f32 || row.c.number == Number::f16) && row.m % 4 == 0 && row.m <= 64 &&
                  row.n % 8 == 0 && row.n <= 256 && row.k <= 32;
@@ -97,7 +97,7 @@ const std::array<float, 256>& all_of() {
     std::array<float, 256> values{};
     for (unsigned i = 0; i < 256; ++i) {
       const auto byte = static_cast<unsigned char>(i);
-      values[i] = static_cast<float>(::zellige::reference::value_at<T>(&byte, 0));
+      values[i] = static_cast<float>(reference::value_at<T>(&byte, 0));
     }
     return values;
   }();
@@ -105,7 +105,7 @@ const std::array<float, 256>& all_of() {
 }
 
 // Converts `count` adjacent numbers to float.
-[[gnu::target("avx2,fma,f16c")]] void to_floats(Number number, const void* from, int count, float* to) {
+__attribute__((target("avx2,fma,f16c"))) void to_floats(Number number, const void* from, int count, float* to) {
   const auto* const bytes = static_cast<const unsigned char*>(from);
   int i = 0;
   if (number == Number::f16) {
@@ -139,8 +139,9 @@ const std::array<float, 256>& all_of() {
 }
 
 // Writes an operand that the threads hold in registers to the matrix `to`.
-[[gnu::target("avx2,fma,f16c")]] void gather(const ElementPlaces& p, Number number, const std::vector<int>& lanes,
-                                             const void* const* from, double* to) {
+__attribute__((target("avx2,fma,f16c"))) void gather(const ElementPlaces& p, Number number,
+                                                     const std::vector<int>& lanes, const void* const* from,
+                                                     double* to) {
   alignas(32) float its[128];
   const std::uint16_t* at = p.at.data();
   for (std::size_t t = 0; t < lanes.size(); ++t, at += p.values) {
@@ -156,8 +157,8 @@ const std::array<float, 256>& all_of() {
 
 // Writes an operand of `rows` rows of k elements that lies in shared memory, row by row, to the matrix `to`: row by row, or by
 // columns if `turned`.
-[[gnu::target("avx2,fma,f16c")]] void gather(const void* from, Number number, int bits, int rows, int k, bool turned,
-                                             double* to) {
+__attribute__((target("avx2,fma,f16c"))) void gather(const void* from, Number number, int bits, int rows, int k,
+                                                     bool turned, double* to) {
   alignas(32) float its[32];
   const auto* const bytes = static_cast<const unsigned char*>(from);
   for (int r = 0; r < rows; ++r) {
@@ -203,16 +204,16 @@ void deal_accumulators(const ElementPlaces& p, Number number, const std::vector<
 }
 
 // Rounds four results to the accumulators' type: to floats, or so that rounding to f16 afterwards gives the same as rounding once.
-[[gnu::target("avx2,fma,f16c")]] inline void store(float* to, __m256d x, bool to_half) {
+__attribute__((target("avx2,fma,f16c"))) inline void store(float* to, __m256d x, bool to_half) {
   if (!to_half) return _mm_storeu_ps(to, _mm256_cvtpd_ps(x));
   alignas(32) double its[4];
   _mm256_store_pd(its, x);
-  for (int i = 0; i < 4; ++i) to[i] = ::zellige::reference::round_to_odd(its[i]);
+  for (int i = 0; i < 4; ++i) to[i] = reference::round_to_odd(its[i]);
 }
 
 // Adds four rows and eight columns of the product to the accumulators at c. Returns true if a result is a NaN.
-[[gnu::target("avx2,fma,f16c")]] inline bool add_tile(const double* a, const double* b, float* c, int n, int k,
-                                                      bool to_half) {
+__attribute__((target("avx2,fma,f16c"))) inline bool add_tile(const double* a, const double* b, float* c, int n, int k,
+                                                              bool to_half) {
   __m256d sum[4][2];
   for (int r = 0; r < 4; ++r) {
     sum[r][0] = _mm256_cvtps_pd(_mm_loadu_ps(c + r * n));
@@ -239,7 +240,7 @@ void deal_accumulators(const ElementPlaces& p, Number number, const std::vector<
   return _mm256_movemask_pd(nan) != 0;
 }
 
-[[gnu::target("avx2,fma,f16c")]] bool add_product(const Instruction& row, Room& room) {
+__attribute__((target("avx2,fma,f16c"))) bool add_product(const Instruction& row, ProductMatrices& room) {
   const bool to_half = row.c.number == Number::f16;
   bool nan = false;
   for (int j = 0; j < row.n; j += 8)
@@ -258,7 +259,7 @@ bool has_vectors() {
 bool multiply_floats(const Instruction& row, const BodyOperands& operands) {
   const MatrixPlaces& p = places(row);
   if (!p.possible || !has_vectors()) return false;
-  static thread_local const std::unique_ptr<Room> room = std::make_unique<Room>();
+  static thread_local const std::unique_ptr<ProductMatrices> room = std::make_unique<ProductMatrices>();
   const int m = row.m, n = row.n, k = row.k;
   if (row.a.space == Instruction::Space::smem)
     gather(operands.a[0], row.a.number, row.a.bits, m, k, false, room->a);
@@ -279,12 +280,12 @@ bool multiply_floats(const Instruction& row, const BodyOperands& operands) {
   return true;
 }
 
-}  // namespace zellige::emulate
+}  // namespace zellige::arithmetic
 
 #else
 
-namespace zellige::emulate {
+namespace zellige::arithmetic {
 bool multiply_floats(const Instruction&, const BodyOperands&) { return false; }
-}  // namespace zellige::emulate
+}  // namespace zellige::arithmetic
 
 #endif

@@ -2,7 +2,7 @@
 #pragma once
 #include "zellige/atom/instruction.hpp"
 
-namespace zellige::emulate {
+namespace zellige::arithmetic {
 
 /// Executes a matrix instruction whose operands are floats of 8 or 16 bits or tf32, with the same bits as its reference body: products of
 /// such numbers are exact in double, so a fused multiply-add rounds as a product and an addition do. Returns false, and has written
@@ -10,4 +10,4 @@ namespace zellige::emulate {
 /// has no AVX2.
 bool multiply_floats(const Instruction&, const BodyOperands&);
 
-}  // namespace zellige::emulate
+}  // namespace zellige::arithmetic
