@@ -27,6 +27,8 @@ std::string_view what_is(const std::string& suffix) {
       {".cubin", "kernels that NVRTC compiled"},
       {".so", "kernels that the host's compiler compiled for the emulator"},
       {".ms", "how long that took"},
+      {".gch", "headers that the host's compiler has parsed for them"},
+      {".asked", "how many programs have asked for those"},
       {".tiling", "tilings that were measured"},
       {".prices", "estimated times of kernels that were planned"},
       {".program", "programs that were planned"},

@@ -26,9 +26,7 @@ std::vector<std::string> options(const ProgramSource& p, const std::string& comp
                                   "-fno-omit-frame-pointer",
                                   "-fno-optimize-sibling-calls",
                                   "-fsanitize=thread",
-                                  "-fsanitize=bounds,alignment",
-                                  "-include",
-                                  "zellige/cuda/prelude.hpp"};
+                                  "-fsanitize=bounds,alignment"};
   if (fs::path(compiler).filename().string().find("clang") == std::string::npos)
     all.insert(all.end(), {"-fno-tree-sra", "-fno-gnu-unique", "--param=tsan-instrument-func-entry-exit=0",
                            "--param=tsan-distinguish-volatile=1"});
@@ -87,13 +85,21 @@ CompiledSource compile(const ProgramSource& p, const toolchain::Cache& cache) {
   for (const TranslatedFile& f : files) system::write_whole(folder / f.name, f.text, 0600);
   const toolchain::Scratch object(cache, "o"), library(cache, "so");
   std::vector<std::string> command = options(p, compiler);
-  command.insert(command.begin(), compiler);
-  command.insert(command.end(), {"-I", headers.string(), "-I",
-                                 p.source.parent_path().empty() ? "." : p.source.parent_path().string()});
+  command.insert(command.end(), {"-I", headers.string()});
+  const std::string prelude = "zellige/cuda/prelude.hpp";
+  // Macros of the command line may change what the prelude says.
+  const std::string precompiled =
+      p.macros.empty() ? toolchain::precompiled("#include \"" + prelude + "\"\n", command, cache) : "";
+  command.insert(command.end(), {"-I", p.source.parent_path().empty() ? "." : p.source.parent_path().string()});
   for (const std::string& f : p.folders) command.insert(command.end(), {"-I", f});
   command.insert(command.end(), {"-x", "c++", "-c", (folder / files[0].name).string(), "-o", object.path.string()});
-  const system::Finished compiled = system::run_process(command);
-  if (compiled.status != 0) refuse(p, compiled);
+  const auto run_after = [&](const std::string& header) {
+    std::vector<std::string> all = {compiler, "-include", header};
+    all.insert(all.end(), command.begin(), command.end());
+    return system::run_process(all);
+  };
+  if (precompiled.empty() || run_after(precompiled).status != 0)
+    if (const system::Finished compiled = run_after(prelude); compiled.status != 0) refuse(p, compiled);
   const system::Finished linked =
       system::run_process({compiler, "-shared", "-Wl,-Bsymbolic", object.path.string(), "-x", "none",
                            hooks(compiler, headers, cache).string(), "-o", library.path.string()});

@@ -1,5 +1,7 @@
 #include "cuda/rewrite.hpp"
 
+#include <set>
+
 #include "cuda/source_edits.hpp"
 
 namespace zellige::cuda {
@@ -42,6 +44,7 @@ bool is_own_dimension(const SourceEdits& s, std::size_t i) {
 Rewritten rewrite(std::string_view source, const std::string& file, bool is_header, bool clusters) {
   SourceEdits s(source, file);
   Rewritten result;
+  const std::set<std::string_view> kernels = kernel_names(s);
   int conditions = 0;  // #if around the token
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     const SourceToken& t = s.tokens[i];
@@ -70,6 +73,7 @@ Rewritten rewrite(std::string_view source, const std::string& file, bool is_head
     if (t.is("__noinline__")) s.replace(t.at, t.end(), "__attribute__((noinline))");
     if (t.is("__cluster_dims__") && !t.directive) result.clusters = true;
     if (t.is("__global__") && !t.directive && clusters) rewrite_kernel_start(s, i);
+    if (kernels.contains(t.text)) refuse_call_of_kernel(s, i);
     if (t.is("asm") || t.is("__asm__")) rewrite_ptx(s, i, is_header || conditions > 0);
     if (s.has(i + 1) && s.tokens[i + 1].is("(")) rewrite_call(s, i);
   }

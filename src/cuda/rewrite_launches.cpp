@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cuda/source_edits.hpp"
+#include "graph/error.hpp"
 
 namespace zellige::cuda {
 
@@ -70,20 +71,67 @@ std::string without_casts(const SourceEdits& s, std::size_t first, std::size_t l
   return std::string(s.slice(first, last));
 }
 
+// Returns the token at which the parameters of the function declared by the `__global__` at token i begin; tokens.size(): there is none.
+std::size_t parameters_of_kernel(const std::vector<SourceToken>& tokens, std::size_t i) {
+  for (std::size_t k = i + 1; k < tokens.size() && !tokens[k].is(";") && !tokens[k].is("{"); ++k) {
+    if (!tokens[k].is("(")) continue;
+    if (!tokens[k - 1].text.starts_with("__")) return k;
+    k = closing(tokens, k);
+  }
+  return tokens.size();
+}
+
+// Returns whether token i, a word before which `before` stands, is declared there or is a name of something else's.
+bool is_declared(const SourceToken& before) {
+  if (before.is("return") || before.is("else") || before.is("do")) return false;
+  return before.kind == SourceToken::Kind::word || before.is(">") || before.is("*") || before.is("&") ||
+         before.is(".") || before.is(":");
+}
+
 }  // namespace
+
+std::set<std::string_view> kernel_names(const SourceEdits& s) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  std::set<std::string_view> names;
+  std::set<std::size_t> declared;
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i].is("__global__") && !tokens[i].directive)
+      if (const std::size_t open = parameters_of_kernel(tokens, i); s.has(open)) {
+        const std::size_t before = tokens[open - 1].is(">") ? opening(tokens, open - 1) : open;  // of add<4>(float* x)
+        if (!s.has(before)) continue;
+        names.insert(tokens[before - 1].text), declared.insert(before - 1);
+      }
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    const bool called = tokens[i + 1].is("(") || tokens[i + 1].is("<");
+    if (declared.contains(i) || !names.contains(tokens[i].text)) continue;
+    if ((called && is_declared(tokens[i - 1])) || tokens[i].directive || tokens[i + 1].is("=") || tokens[i + 1].is("{"))
+      names.erase(tokens[i].text);
+  }
+  return names;
+}
+
+void refuse_call_of_kernel(const SourceEdits& s, std::size_t i) {
+  const std::vector<SourceToken>& tokens = s.tokens;
+  std::size_t open = i + 1;
+  if (s.has(open) && tokens[open].is("<") && !s.three(open, "<"))
+    for (int depth = 0; s.has(open); ++open)
+      if (tokens[open].is(";") || (depth += tokens[open].is("<") ? 1 : tokens[open].is(">") ? -1 : 0) == 0) break;
+  if (open > i + 1 && s.has(open) && tokens[open].is(">")) ++open;
+  if (!s.has(open) || !tokens[open].is("(") || tokens[i].directive || !s.scopes.in_function(i) || s.scopes.in_kernel(i))
+    return;
+  fail("{0}:{1}: {2}: this kernel is called without its grid and block; a launch has them: {2}<<<grid, block>>>(...)",
+       s.file, tokens[i].line, tokens[i].text);
+}
 
 void rewrite_kernel_start(SourceEdits& s, std::size_t i) {
   const std::vector<SourceToken>& tokens = s.tokens;
-  std::size_t open = i + 1, dims = tokens.size();
+  const std::size_t open = parameters_of_kernel(tokens, i);
+  if (!s.has(open)) return;
+  std::size_t dims = tokens.size();
   for (std::size_t k = i; k > 0 && !tokens[k].is(";") && !tokens[k].is("}"); --k)
     if (tokens[k].is("__cluster_dims__")) dims = k;
-  for (; s.has(open) && !tokens[open].is(";") && !tokens[open].is("{"); ++open) {
-    if (tokens[open].is("__cluster_dims__")) dims = open;
-    if (!tokens[open].is("(")) continue;
-    if (!tokens[open - 1].text.starts_with("__")) break;
-    open = closing(tokens, open);
-  }
-  if (!s.has(open) || !tokens[open].is("(")) return;
+  for (std::size_t k = i + 1; k < open; ++k)
+    if (tokens[k].is("__cluster_dims__")) dims = k;
   const std::size_t body = closing(tokens, open) + 1;
   if (!s.has(body) || !tokens[body].is("{")) return;
   std::string arguments;

@@ -1,5 +1,6 @@
 // A source that is rewritten: its tokens, the bodies of its functions, and the replacements so far.
 #pragma once
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,10 @@ void rewrite_device_variable(SourceEdits&, std::size_t i);
 /// Rewrites an operand of inline PTX that is outside of its statement, in a macro: `"+r"(d)`, which is no C++ elsewhere. Token i: its
 /// constraint.
 void rewrite_operand(SourceEdits&, std::size_t i);
+/// Returns the names of the source's kernels that name nothing else in it, neither a function nor a variable.
+std::set<std::string_view> kernel_names(const SourceEdits&);
+/// Throws Error if token i, the name of a kernel, calls it as a function of the host does, without <<<>>>.
+void refuse_call_of_kernel(const SourceEdits&, std::size_t i);
 /// Lets the kernel whose `__global__` is token i tell its `__cluster_dims__` to its launches.
 void rewrite_kernel_start(SourceEdits&, std::size_t i);
 

@@ -159,7 +159,10 @@ class PartsRead {
     std::vector<std::uint32_t> latest;  // per thread of the block, the latest fill that it has read
   };
 
-  void clear() { tiles_.clear(); }
+  void clear() {
+    tiles_.clear();
+    last_ = nullptr;
+  }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
   /// Records that a thread writes byte `from` of the tile `r` at time `epoch` of its warp. The write starts a
@@ -188,8 +191,10 @@ class PartsRead {
 
  private:
   Tile& tile(const Region& r) {
+    if (last_ && last_->region->id == r.id) return *last_;
     Tile& t = tiles_[r.id];
     if (t.parts.empty()) t.region = &r, t.parts.resize(r.bytes / r.part_bytes + 1), t.latest.resize(1024);
+    last_ = &t;
     return t;
   }
   static std::size_t part(const Tile& t, const Region& r, std::size_t from) {
@@ -197,6 +202,7 @@ class PartsRead {
   }
 
   std::unordered_map<std::uint16_t, Tile> tiles_;  // by Region::id
+  Tile* last_ = nullptr;                           // the tile of the last access; null: unknown
 };
 
 }  // namespace zellige::emulate

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "arithmetic/products.hpp"
 #include "emulate/atomics.hpp"
 #include "emulate/block_reports.hpp"
 #include "zellige/atom/exact_mma_reference.hpp"
@@ -316,7 +317,7 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
 void execute_matrix(const Instruction& row, const BodyOperands& operands) {
   if (exact_sums && ::zellige::reference::has_exact_sums(row))
     ::zellige::reference::exact_mma(row, operands);
-  else
+  else if (!arithmetic::multiply_floats(row, operands))
     row.body(row, operands);
 }
 

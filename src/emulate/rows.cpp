@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <zellige/atom/instruction_table.hpp>
@@ -29,6 +30,17 @@ const Instruction& row_of(const char* name) {
 }
 
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem) {
+  struct Found {
+    unsigned n = 0;
+    const char* types = nullptr;
+    bool saturate = false, a_in_smem = false;
+    std::string spelled;
+    const Instruction* row = nullptr;
+  };
+  static thread_local Found last;
+  if (last.row && last.n == n && last.types == types && last.saturate == saturate && last.a_in_smem == a_in_smem &&
+      last.spelled == types)
+    return *last.row;
   static const auto known = [] {
     std::unordered_map<std::string, const Instruction*> all;
     for (const Instruction& row : instructions())
@@ -39,6 +51,7 @@ const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool 
       fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}{}", n, types, saturate ? ".satfinite" : "");
   const auto found = known.find(fmt::format("{} {}", ptx, a_in_smem));
   if (found == known.end()) no_row(ptx);
+  last = {n, types, saturate, a_in_smem, types, found->second};
   return *found->second;
 }
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <mutex>
 
 #include "emit/host_text.hpp"
 #include "graph/error.hpp"
@@ -43,13 +44,27 @@ const Compiler& compiler(const std::string& who) {
 // (zellige/emulate/registers.hpp). Without -fno-lifetime-dse, g++ may remove the pattern as a dead store.
 std::vector<std::string> flags() {
   std::vector<std::string> all{"-std=c++20", "-O1", "-g1"};
-  all.insert(all.end(), {"-fno-omit-frame-pointer", "-fPIC", "-w", "-shared", "-DZELLIGE_EMULATE",
-                         "-ftrivial-auto-var-init=pattern"});
+  all.insert(all.end(),
+             {"-fno-omit-frame-pointer", "-fPIC", "-w", "-DZELLIGE_EMULATE", "-ftrivial-auto-var-init=pattern"});
   // With unique symbols, a library would never be unloaded.
   if (compiler(emulator).version.find("clang") == std::string::npos)
     all.insert(all.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
   return all;
 }
+
+// The headers that most emitted sources include. Parsing them is a third of the time that a source takes.
+constexpr const char* common_headers =
+    "#include <zellige/block/tile.hpp>\n"
+    "#include <zellige/block/reduce.hpp>\n"
+    "#include <zellige/block/multiply.hpp>\n"
+    "#include <zellige/block/multiply_outer.hpp>\n"
+    "#include <zellige/block/warpgroups.hpp>\n"
+    "#include <zellige/block/store_matrix.hpp>\n"
+    "#include <zellige/block/load_anywhere.hpp>\n"
+    "#include <zellige/block/strided_tile.hpp>\n"
+    "#include <zellige/block/log_sum.hpp>\n"
+    "#include <zellige/atom/griddepcontrol.hpp>\n";
+constexpr std::uintmax_t max_bytes_precompiled = 150'000'000;  // beside the one that is made
 
 // Writes `content` to the file `below_root` in the cache's folder, unless it is there already. Returns the file's path.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
@@ -97,6 +112,12 @@ void run_compiler(const std::string& who, const std::string& what, std::vector<s
   fault("{}: {} does not compile {} ({}):\n{}", who, path, what, system::ended(f.status), shortened(f.output));
 }
 
+// Returns whether the compiler takes these options. Messages are dropped: the caller tries again without a precompiled header.
+bool compiles(std::vector<std::string> options, const Cache& cache) {
+  options.insert(options.begin(), compiler(emulator).path);
+  return system::run_process(options, cache.root().string()).status == 0;
+}
+
 }  // namespace
 
 std::string host_compiler(const std::string& who) { return compiler(who).path; }
@@ -134,13 +155,47 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const auto start = system::SteadyClock::now();
   const Scratch made(cache, "so");
   std::vector<std::string> options = flags();
-  options.insert(options.end(), {"-I", below(cache, header_folder(cache)), "-x", "c++",
-                                 below(cache, source_file(source, name, cache)), "-o", below(cache, made.path)});
-  run_compiler(emulator, name + ".cu", options, cache, false);
+  options.insert(options.end(), {"-I", below(cache, header_folder(cache))});
+  const std::string common = precompiled(common_headers, options, cache);
+  options.insert(options.end(), {"-shared", "-x", "c++", below(cache, source_file(source, name, cache)), "-o",
+                                 below(cache, made.path)});
+  std::vector<std::string> shorter = options;
+  shorter.insert(shorter.begin(), {"-include", below(cache, common)});
+  if (common.empty() || !compiles(shorter, cache)) run_compiler(emulator, name + ".cu", options, cache, false);
   library.file = cache.store(key, "so", system::read_whole(made.path));
   library.compile_ms = system::ms_since(start);
   cache.store(key, "ms", std::to_string(library.compile_ms));
   return library;
+}
+
+std::string precompiled(const std::string& headers, const std::vector<std::string>& options, const Cache& cache) {
+  static std::mutex one;
+  const Compiler& c = compiler(emulator);
+  if (c.version.find("clang") != std::string::npos) return "";
+  Key key;
+  key.add("precompiled").add(c.path).add(c.version).add(headers);
+  for (const std::string& o : options) key.add(o);
+  const auto without_extension = [](fs::path file) { return file.replace_extension().string(); };
+  const std::lock_guard lock(one);
+  const std::string asked =
+      cache.read(key, "asked").value_or("0");  // how often, before it was made; "never": it cannot be
+  if (asked == "never") return "";
+  if (const auto made = cache.find(key, "gch")) return without_extension(*made);
+  if (asked != "2") {
+    cache.store(key, "asked", asked == "0" ? "1" : "2");
+    return "";
+  }
+  const Scratch source(cache, "hpp"), made(cache, "gch");
+  system::write_whole(source.path, headers, 0600);
+  std::vector<std::string> command = options;
+  command.insert(command.begin(), c.path);
+  command.insert(command.end(), {"-x", "c++-header", source.path.string(), "-o", made.path.string()});
+  if (system::run_process(command, cache.root().string()).status != 0) {
+    cache.store(key, "asked", "never");
+    return "";
+  }
+  cache.trim("gch", max_bytes_precompiled);
+  return without_extension(cache.store(key, "gch", system::read_whole(made.path)));
 }
 
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "emit/manifest.hpp"
 #include "toolchain/cache.hpp"
@@ -37,6 +38,11 @@ std::filesystem::path header_folder(const Cache&);
 
 /// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
+
+/// Returns the value of the compiler's option -include for the source `headers`, a list of #include, if the compiler has parsed it
+/// with these options and keeps that in the cache (a precompiled header). Returns "" otherwise: it is made for the third program
+/// that asks for it, as it takes the time of a few programs and 50 MB, and by g++ only.
+std::string precompiled(const std::string& headers, const std::vector<std::string>& options, const Cache&);
 
 /// Compiles a program's source code to a library for the emulator, or finds the library in the cache. Throws Error if
 /// there is no compiler. If the compiler rejects the source code, throws Fault with the first errors.

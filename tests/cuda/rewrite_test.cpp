@@ -24,6 +24,25 @@ TEST(Rewrite, LaunchBecomesACallWithTheKernelsName) {
   EXPECT_NE(text_of("void f() { table[i]<<<1, 2>>>(x); }").find("{ table[i](zellige_p...); }"), std::string::npos);
 }
 
+TEST(Rewrite, KernelThatIsCalledWithoutALaunchIsRefused) {
+  const auto refused = [](const std::string& call) {
+    try {
+      text_of("template <int N> __global__ void __launch_bounds__(64) add(float* x);\nint main() {\n  " + call + "\n}");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  for (const char* call : {"add(x);", "add<4>(x);", "if (n) return add<N / 2>(x);"})
+    EXPECT_EQ(
+        refused(call),
+        "k.cu:3: add: this kernel is called without its grid and block; a launch has them: add<<<grid, block>>>(...)")
+        << call;
+  for (const char* call : {"add<4><<<1, 64>>>(x);", "std::add(x);", "t.add(x);", "auto add = f; add(x);",
+                           "Tensor add(3);", "f(add<4>, x);", "bool b = add < 4;"})
+    EXPECT_EQ(refused(call), "no error") << call;
+}
+
 TEST(Rewrite, ShiftsAndComparisonsStayAsTheyAre) {
   const std::string source =
       "int f(int a) { return a << 3 >> 1 < 2; } vector<vector<set<int>>> v; auto s = \"k<<<1,1>>>(x)\"; // "

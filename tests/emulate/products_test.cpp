@@ -1,0 +1,107 @@
+// The products of floats that the emulator computes by vector instructions have the bits of the instructions' reference bodies.
+#include "arithmetic/products.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "zellige/atom/instruction_table.hpp"
+
+namespace zellige::arithmetic {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+/// What the random numbers are: of one magnitude, of all finite ones, with infinities, or any bits, most of them NaNs.
+enum class Draw { near_one, finite, infinite, any };
+
+// Returns 32 random bits of numbers of a type.
+std::uint32_t draw(std::mt19937& random, Number number, Draw how) {
+  std::uint32_t word = random();
+  if (how == Draw::any) return word;
+  const auto bounded = [&](unsigned from, unsigned bits, std::uint32_t most) {  // makes an exponent at most `most`
+    const std::uint32_t mask = (1u << bits) - 1;
+    const std::uint32_t near = mask / 2, e = how == Draw::near_one ? near - 1 + random() % 3 : random() % (most + 1);
+    word = (word & ~(mask << from)) | e << from;
+  };
+  if (number == Number::f16)
+    for (const unsigned half : {0u, 16u}) {
+      bounded(half + 10, 5, 30);
+      if (how == Draw::infinite && random() % 64 == 0) word = (word & ~(0x7fffu << half)) | 0x7c00u << half;
+    }
+  if (number == Number::bf16)
+    for (const unsigned half : {0u, 16u}) bounded(half + 7, 8, 254);
+  if (number == Number::tf32 || number == Number::f32) bounded(23, 8, 254);
+  if (number == Number::e4m3)
+    for (const unsigned byte : {0u, 8u, 16u, 24u}) bounded(byte + 3, 4, 14);
+  if (number == Number::e5m2)
+    for (const unsigned byte : {0u, 8u, 16u, 24u}) bounded(byte + 2, 5, 30);
+  return word;
+}
+
+/// The registers, and the tiles in shared memory, of all threads of an instruction.
+struct Operands {
+  std::vector<Words> a, b, c;
+
+  Operands(const Instruction& row, std::mt19937& random, Draw how) {
+    const auto fill = [&](std::vector<Words>& of, const Instruction::Operand& o, std::size_t threads,
+                          std::size_t words) {
+      of.assign(threads, Words(words));
+      for (Words& thread : of)
+        for (std::uint32_t& word : thread) word = draw(random, o.number, how);
+    };
+    const auto threads = static_cast<std::size_t>(row.issuers);
+    const bool a_shared = row.a.space == Instruction::Space::smem, b_shared = row.b.space == Instruction::Space::smem;
+    fill(a, row.a, a_shared ? 1 : threads, a_shared ? 64 * 64 : 64);
+    fill(b, row.b, b_shared ? 1 : threads, b_shared ? 256 * 64 : 64);
+    fill(c, row.c, threads, 128);
+  }
+};
+
+// Computes an instruction by `body`, which returns false if it did nothing. Returns what the threads receive.
+template <class F>
+std::vector<Words> results(const Operands& in, const Instruction& row, bool zeros, bool& done, F body) {
+  std::vector<Words> out(in.c.size(), Words(128, 7));
+  std::vector<const void*> a, b, c;
+  std::vector<void*> d;
+  for (const Words& of_thread : in.a) a.push_back(of_thread.data());
+  for (const Words& of_thread : in.b) b.push_back(of_thread.data());
+  for (const Words& of_thread : in.c) c.push_back(of_thread.data());
+  for (Words& of_thread : out) d.push_back(of_thread.data());
+  done = body(row, BodyOperands{a.data(), b.data(), zeros ? nullptr : c.data(), d.data(), zeros ? -1 : 1});
+  return out;
+}
+
+TEST(Products, HaveTheBitsOfTheReferenceBodies) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "a processor without AVX2";
+  std::mt19937 random(65);
+  int computed = 0, left = 0;
+  for (const Instruction& row : instructions()) {
+    if (row.kind != Instruction::Kind::mma || !row.body || (row.issuers != 32 && row.issuers != 128)) continue;
+    if (row.issuers == 128 && row.n % 64 != 0 && random() % 8 != 0) continue;  // they differ in n alone
+    for (const Draw how : {Draw::near_one, Draw::finite, Draw::infinite, Draw::any}) {
+      const Operands in(row, random, how);
+      const bool zeros = how == Draw::near_one && random() % 2 == 0;
+      bool done = false, expected = false;
+      const std::vector<Words> found = results(in, row, zeros, done, multiply_floats);
+      ++(done ? computed : left);
+      if (!done) {
+        EXPECT_EQ(found, std::vector<Words>(in.c.size(), Words(128, 7))) << row.name << ": it has written";
+        continue;
+      }
+      EXPECT_EQ(found, results(in, row, zeros, expected,
+                               [](const Instruction& i, const BodyOperands& o) {
+                                 i.body(i, o);
+                                 return true;
+                               }))
+          << row.name << ", draw " << int(how);
+    }
+  }
+  EXPECT_GT(computed, 300);
+  EXPECT_GT(left, 100);  // integers, and draws with NaNs
+}
+
+}  // namespace
+}  // namespace zellige::arithmetic
