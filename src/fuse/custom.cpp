@@ -84,13 +84,13 @@ Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Cu
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none))
     return optimize(g, target, known, watch, reasons, declared);
-  const auto apart = [&](bool in_parts) {
+  const auto variant_in = [&](bool in_parts) {
     return attempt([&] { return decomposed_way(g, target, known, watch, reasons, declared, in_parts); });
   };
-  FusedVariant decomposed = apart(custom == Custom::in_parts);
+  FusedVariant decomposed = variant_in(custom == Custom::in_parts);
   if (custom == Custom::decomposed || custom == Custom::in_parts) {
     if (!decomposed.taken && custom == Custom::decomposed && declared)
-      if (FusedVariant parts = apart(true); parts.taken) decomposed = std::move(parts);
+      if (FusedVariant parts = variant_in(true); parts.taken) decomposed = std::move(parts);
     if (!decomposed.taken && decomposed.not_taken.rejected) candidate::raise(decomposed.not_taken);
     if (!decomposed.taken)
       fail("{}: expected custom operators that can be decomposed; {}", g.name, decomposed.not_taken.why);

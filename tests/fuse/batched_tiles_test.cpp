@@ -112,8 +112,8 @@ KernelGraph too_large() {
   const TensorHandle x = b.input("X", {32, 160}, DType::f32), w = b.input("W", {160, 160}, DType::f32);
   b.output(b.custom({.grid = {1}, .block = {128}, .loop = 2},
                     [&](BlockBuilder& t) {
-                      const TileHandle held = t.load(w);
-                      t.store(accum(matmul(tanh(matmul(t.load(x, {.loop = 0}), held)), held)), {});
+                      const TileHandle matrix = t.load(w);
+                      t.store(accum(matmul(tanh(matmul(t.load(x, {.loop = 0}), matrix)), matrix)), {});
                     })
                .at(0),
            "Y");

@@ -72,8 +72,8 @@ TensorHandle custom_rescaled(Draw& d) {
   return d.b
       .custom({.grid = {d.a}, .block = {32}, .loop = d.e},
               [&](graph::BlockBuilder& t) {
-                const graph::TileHandle sums = reduction(t.load(x, {.x = 0, .loop = 1}), 1);
-                t.store(accum_rescale(square(sums), sums), {.x = 0}, "y");
+                const graph::TileHandle rows = reduction(t.load(x, {.x = 0, .loop = 1}), 1);
+                t.store(accum_rescale(square(rows), rows), {.x = 0}, "y");
               })
       .at(0);
 }
