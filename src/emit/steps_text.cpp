@@ -213,7 +213,8 @@ void KernelText::declare_masked_trips() {
     const tile::Interval keys = mask.view.along(mask.key, block_);
     if (plan_.programmatic) out_.line("griddep_wait();");
     declare_of_rows("length", t.lengths, "max");
-    const Index left = Index::named("length") - global_start(keys, false, 0);
+    // where blocks begin later, `begin` is subtracted below
+    const Index left = Index::named("length") - (t.starts >= 0 ? Index(0) : global_start(keys, false, 0));
     stop = fmt::format("at_most(({}) / {}, {})", left + (t.each - 1), t.each, most);
     if (t.starts < 0) return out_.line("const int trips = {} < 1 ? 1 : {};  // {}", left, stop, loses);
   }
