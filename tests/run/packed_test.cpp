@@ -29,9 +29,15 @@ std::string replaced_once(std::string text, const std::string& from, const std::
 
 constexpr std::int64_t heads = 8;
 
-/// The graph of examples/sizes/packed_attention.json; not causal, it also masks by the ends of sequences.
-graph::KernelGraph graph_of(bool causal) {
+/// The graph of examples/sizes/packed_attention.json; not causal, it also masks by the ends of sequences. `apart`: a mask of its own
+/// makes it causal.
+graph::KernelGraph graph_of(bool causal, bool apart = false) {
   std::string text = system::read_whole(ZELLIGE_SOURCE_DIR "/examples/sizes/packed_attention.json");
+  if (causal && apart) {
+    text = replaced_once(text, R"(,"first":true,"tril":0})", R"(,"first":true},
+      {"op": "mask", "inputs": ["masked"], "outputs": ["before"], "tril": 0})");
+    text = replaced_once(text, R"({"op":"softmax","inputs":["masked"])", R"({"op":"softmax","inputs":["before"])");
+  }
   if (!causal) {
     text = replaced_once(text, R"(,"first":true,"tril":0})", R"(,"first":true},
       {"op": "mask", "inputs": ["of_tokens", "ends"], "outputs": ["ended"], "dims": [1, 0], "value": 1000000},
@@ -156,6 +162,17 @@ TEST(Packed, AttentionStaysWithinItsSequence) {
       EXPECT_LE(r.error, allowed) << fmt::format("{} tokens, ends {}", tokens, fmt::join(ends, ", "));
     }
   }
+}
+
+TEST(Packed, TwoMasksBecomeOne) {
+  const auto printed = [](bool apart) {
+    const std::string text =
+        ir::print(compile(graph_of(true, apart), target::find("sm_80"), {.fuse = true, .variants = 1}).program);
+    const std::size_t at = text.find(" scalar -inf along 1 key 2 ");
+    return text.substr(at, text.find('\n', at) - at - 1);
+  };
+  EXPECT_NE(printed(false).find("tril 0 length T first"), std::string::npos) << printed(false);
+  EXPECT_NE(printed(true).find("tril 0 length T first"), std::string::npos) << printed(true);
 }
 
 TEST(Packed, WrongFirstOrLastIterationsAreFound) {
