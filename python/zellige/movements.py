@@ -78,16 +78,22 @@ def split(x: Any, sizes: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     return _call("split", (x,), results=len(sizes), dim=dim, sizes=list(sizes))
 
 
-def mask(x: Any, *, tril: int | None = None, triu: int | None = None, length: Any = None, value: float = -math.inf, dims: Sequence[int] = (-2, -1)) -> Any:
+def mask(
+    x: Any, *, tril: int | None = None, triu: int | None = None, length: Any = None, first: Any = None, value: float = -math.inf, dims: Sequence[int] = (-2, -1)
+) -> Any:
     """Returns x, with `value` where a condition on the position does not hold.
 
       scores = zellige.mask(scores, tril=0)       # causal attention
 
-    With i and j the coordinates along `dims`, the conditions are j - i <= tril, j - i >= triu and j < length;
-    None: no condition. `length` may be an array of int32 that broadcasts to x. The result has x's shape.
+    With i and j the coordinates along `dims`, the conditions are j - i <= tril, j - i >= triu, j < length and j >= first;
+    None: no condition. `length` may be, and `first` is, an array of int32 that broadcasts to x. The result has x's shape.
     """
+    if isinstance(x, Array) and first is not None:
+        if isinstance(length, Array):
+            x, length = mask(x, length=length, value=value, dims=dims), None
+        return _call("mask", (x, first), tril=tril, triu=triu, length=length, first=True, value=value, dims=[_dim(x, d) for d in dims])
     given, length = ((x, length), None) if isinstance(length, Array) else ((x,), length)
-    return _call("mask", given, tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
+    return _call("mask", given, tril=tril, triu=triu, length=length, first=first, value=value, dims=[_dim(x, d) for d in dims])
 
 
 def rotary(x: Any, cos: Any, sin: Any) -> Any:

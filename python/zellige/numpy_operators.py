@@ -185,7 +185,7 @@ def split(x, dim, sizes):
     return np.split(x, np.cumsum(sizes)[:-1], axis=dim)
 
 
-def mask(x, tril, triu, length, value, dims):
+def mask(x, tril, triu, length, value, dims, first=None):
     i, j = (np.arange(x.shape[d]).reshape([-1 if k == d else 1 for k in range(x.ndim)]) for d in dims)
     keep = np.ones(x.shape, bool)
     if tril is not None:
@@ -194,6 +194,8 @@ def mask(x, tril, triu, length, value, dims):
         keep &= j - i >= triu
     if length is not None:
         keep &= j < length
+    if first is not None:
+        keep &= j >= first
     return np.where(keep, x, np.asarray(value, x.dtype))
 
 

@@ -1,6 +1,7 @@
 #include "candidate/body.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,13 @@ bool grows(const GroupSteps& steps, const std::vector<Deferred>& deferred, const
   const bool same = steps.values[s.output].shape == steps.values[maximum].shape;
   return std::ranges::all_of(
       s.inputs, [&](int v) { return v == maximum || (deferred[v].itself() && !deferred[v].after && same); });
+}
+
+/// Returns whether a value is computed of a sum or maximum that the group computes.
+bool reduced_of_steps(const GroupSteps& steps, int v) {
+  if (steps.values[v].loaded) return false;
+  const GroupStep& s = step_of(steps, v);
+  return is_reduction(s.kind) || std::ranges::any_of(s.inputs, [&](int x) { return reduced_of_steps(steps, x); });
 }
 
 /// Returns whether value `v`, which a matmul rounds to its dtype, may be rounded without its deferred factors: the dtype has
@@ -380,6 +388,12 @@ class Emission : LoopResults {
     return t;
   }
 
+  /// Returns whether a mask by indices lets no block skip iterations: the loop is split over blocks, or the indices are computed in the
+  /// block, which reads them from memory before its loop begins.
+  bool reads_no_indices(const GroupStep& mask) const {
+    return (split_ && mask.attributes.kept.first) || reduced_of_steps(steps_, mask.inputs[1]);
+  }
+
   /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws Error if a
   /// factor or offset of an operand is deferred (applied after the loop), and the step does not commute with it.
   Deferred mapped(const GroupStep& s) {
@@ -389,6 +403,7 @@ class Emission : LoopResults {
       x.tile = placed(s, {x.tile});
       return x;
     }
+    if (s.kind == graph::OpKind::mask && std::isinf(s.attributes.value) && reads_no_indices(s)) refuse(s);
     if (s.inputs.size() > 2) return {.tile = placed(s, exact_operands(s)), .varies = true};
     Deferred y = deferred_[s.inputs[1]];
     if (y.waits() || x.waits()) return waited(s, x, y);

@@ -12,7 +12,7 @@ Index KernelText::global_start(const Node& n, int dim, const Index& iteration) c
 }
 
 Index KernelText::global_start(const tile::Interval& along, bool far, const Index& given) const {
-  Index iteration = plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
+  Index iteration = plan_.loop_bounds && plan_.loop_bounds->begins_later() ? given + Index::named("begin") : given;
   const Index tile = tile_number(along, far);
   if (far && tile.is_constant() && !iteration.is_constant())
     iteration = Index::named(iteration.is_name() ? fmt::format("(long long){}", iteration)
@@ -142,7 +142,8 @@ int batch_of(std::int64_t trip_count) {
 /// dimensions add whose extent a size decides.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-  const bool shifted = plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
+  const bool shifted =
+      plan_.loop_bounds && plan_.loop_bounds->begins_later();  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
     const bool constant = program_.extent(n.tensor, d).is_constant() && program_.stride(n.tensor, d).is_constant();

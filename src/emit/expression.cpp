@@ -265,7 +265,7 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   ask(j - i, "<=", n.kept.tril, n.tril_size);
   ask(j - i, ">=", n.kept.triu, n.triu_size);
   ask(j, "<", n.kept.length, n.length_size);
-  if (in.size() > 1) kept += fmt::format("{}{} < {}", kept.empty() ? "" : " && ", j, in[1]);
+  if (in.size() > 1) kept += fmt::format("{}{} {} {}", kept.empty() ? "" : " && ", j, n.kept.first ? ">=" : "<", in[1]);
   return fmt::format("({} ? {} : {})", kept, in[0], literal(n.scalar, n.dtype));
 }
 

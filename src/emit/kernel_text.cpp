@@ -103,12 +103,15 @@ void KernelText::declarations() {
   for (const Node& n : block_.nodes) {
     for (int d = 0; d < n.view.rank(); ++d)
       if (n.view.axis(d) >= 0) axes.insert(n.view.axis(d));
-    if (tile::accesses(n) && !plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
+    const int i = static_cast<int>(&n - block_.nodes.data());
+    if (tile::accesses(n) && (!plan_.uses_tma(i) || (plan_.loop_bounds && plan_.loop_bounds->reads(i))))
+      tensors.insert(n.tensor);
   }
   if (plan_.cluster > 1) out_.line("const int block_rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
-  if (plan_.blocks == 0) declare_first_iteration();
+  const bool reads_first = plan_.loop_bounds && plan_.loop_bounds->starts >= 0;
+  if (plan_.blocks == 0 && !reads_first) declare_first_iteration();
   if (block_.has_sized_loop() && !plan_.loop_bounds) declare_trips();
   begin_exchange_of_ranks();
   const std::set<int> wide = kernel::wide_tensors(plan_, program_);
@@ -129,7 +132,8 @@ void KernelText::declarations() {
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
               layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "", base(t));
   }
-  has_trips_ = plan_.loop_bounds && plan_.loop_bounds->lengths >= 0 && !plan_.warp_specialized() && plan_.blocks == 0;
+  if (plan_.blocks == 0 && reads_first) declare_first_iteration();
+  has_trips_ = plan_.loop_bounds && plan_.loop_bounds->reads() && !plan_.warp_specialized() && plan_.blocks == 0;
   if (has_trips_) declare_masked_trips();
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];
@@ -161,8 +165,15 @@ void KernelText::declare_trips() {
 /// Emits the variable `begin`: the first iteration in which the mask keeps an element for this block. Emits
 /// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
 void KernelText::declare_first_iteration() {
-  if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
+  if (!plan_.loop_bounds || !plan_.loop_bounds->begins_later()) return;
   const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
+  if (t.starts >= 0) {
+    if (plan_.programmatic) out_.line("griddep_wait();");
+    declare_of_rows("start", t.starts, "min");
+    const Index all = number(block_.iterations(program_.sizes));
+    return out_.line("const int begin = at_most(start / {}, {});  // the sequences of all rows begin at it or later",
+                     t.each, all - 1);
+  }
   const Index first = global_start(t.rows, false, 0) + bound(*t.from, block_.nodes[t.mask].triu_size);
   out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before", first,
             first, t.each);

@@ -103,7 +103,7 @@ class KernelText {
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
   std::string in_iterations(const Index& keys, const std::string& by) const;
-  void declare_masked_trips(), declare_trips();
+  void declare_masked_trips(), declare_trips(), declare_of_rows(const std::string&, int load, std::string_view extreme);
   void sized(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
   void work(kernel::StepSpan);  // in order; steps that share a layout become one loop nest

@@ -10,6 +10,9 @@ namespace zellige::emit {
 
 namespace {
 
+/// Returns whether threads read the load's tensor for the bounds of their loop, also where a copy of the tile is TMA's.
+bool bounds(const kernel::Kernel& kernel, int load) { return kernel.loop_bounds && kernel.loop_bounds->reads(load); }
+
 /// Returns the sizes that the source of a kernel names, outside of TMA's descriptors: where a check of bounds compares with
 /// the end of a view, or an access with the end of its tensor.
 std::set<int> sizes_of(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
@@ -22,8 +25,9 @@ std::set<int> sizes_of(const kernel::Kernel& kernel, const tile::TilePrograms& p
     const tile::Node& n = nodes[i];
     for (int d = 0; d < n.view.rank(); ++d) {
       add(n.view.along(d, kernel.program).origin(program.sizes));
-      if (!kernel.uses_tma(i)) add(n.view.along(d, kernel.program).end(program.sizes));
-      if (n.tensor >= 0 && !kernel.uses_tma(i)) add(program.extent(n.tensor, d)), add(program.stride(n.tensor, d));
+      const bool reads = !kernel.uses_tma(i) || bounds(kernel, i);
+      if (reads) add(n.view.along(d, kernel.program).end(program.sizes));
+      if (n.tensor >= 0 && reads) add(program.extent(n.tensor, d)), add(program.stride(n.tensor, d));
     }
     for (const int size : {n.tril_size, n.triu_size, n.length_size, n.count_size})
       if (size >= 0) add(tile::SymbolicNumber::of(program.sizes, size));
@@ -41,10 +45,8 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const bool store = nodes[i].kind == tile::NodeKind::store;
     if (!store && nodes[i].kind != tile::NodeKind::load) continue;
-    if (kernel.uses_tma(i))
-      list.push_back({nodes[i].tensor, store, i});
-    else
-      (store ? writes : reads).insert(nodes[i].tensor);
+    if (kernel.uses_tma(i)) list.push_back({nodes[i].tensor, store, i});
+    if (!kernel.uses_tma(i) || bounds(kernel, i)) (store ? writes : reads).insert(nodes[i].tensor);
   }
   if (kernel.symmetric) {
     const kernel::SymmetricExchange& m = *kernel.symmetric;

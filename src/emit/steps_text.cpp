@@ -174,6 +174,30 @@ std::string KernelText::in_iterations(const Index& keys, const std::string& by) 
   return maximum > block_.loop || block_.has_sized_loop() ? fmt::format("at_most({}, {})", text, by) : text;
 }
 
+/// Emits the variable `name`: the integer that a load has for the block, from 0 to the number of keys; of one for each of its rows
+/// the least or the largest. Rows beyond the tensor's end have none.
+void KernelText::declare_of_rows(const std::string& name, int load, std::string_view extreme) {
+  const Node& n = block_.nodes[load];
+  const Node& mask = block_.nodes[plan_.loop_bounds->mask];
+  const std::int64_t reach = mask.view.along(mask.key, block_).reach();
+  std::vector<Index> at(n.shape.size(), 0);
+  const auto rows = std::ranges::find_if(n.shape, [](std::int64_t extent) { return extent > 1; });
+  const auto read = [&] {
+    return fmt::format("numbered({}({}), {})", global(n.tensor), fmt::join(position(n, 0, at), ", "), reach);
+  };
+  if (rows == n.shape.end()) return out_.line("const int {} = {};", name, read());
+  const int dim = static_cast<int>(rows - n.shape.begin());
+  at[dim] = Index::named("row");
+  out_.line("int {} = {};", name, extreme == "max" ? 0 : reach);
+  out_.line("#pragma unroll 8");
+  out_.open("for (int row = 0; row < {}; ++row) {{", *rows);
+  const std::string inside = n.view.predicated(dim) ? fmt::format("if ({} < {}) ", position(n, 0, at)[dim],
+                                                                  global_end(n.view.along(dim, block_)))
+                                                    : "";
+  out_.line("{0}{1} = {2}({1}, {3});", inside, name, extreme, read());
+  out_.close();
+}
+
 /// Emits the variable `trips`: the number of iterations of which a mask leaves something. What a kernel before this one may have
 /// written is there before a length is read.
 void KernelText::declare_masked_trips() {
@@ -183,15 +207,21 @@ void KernelText::declare_masked_trips() {
   const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
   const std::string most =
       every ? all.str() : in_iterations(first + bound(t.last, mask.tril_size), (all - 1).str()) + " + 1";
+  const char* const loses = "the others lie beyond the sequence's end";
+  std::string stop = most;
   if (t.lengths >= 0) {
-    const Node& load = block_.nodes[t.lengths];
     const tile::Interval keys = mask.view.along(mask.key, block_);
-    const std::vector<Index> at = position(load, 0, std::vector<Index>(load.shape.size(), 0));
     if (plan_.programmatic) out_.line("griddep_wait();");
-    out_.line("const int length = numbered({}({}), {});", global(load.tensor), fmt::join(at, ", "), keys.reach());
-    const Index left = Index::named("length") - global_start(keys, false, 0);
-    out_.line("const int trips = {} < 1 ? 1 : at_most(({}) / {}, {});  // the others lie beyond the sequence's end",
-              left, left + (t.each - 1), t.each, most);
+    declare_of_rows("length", t.lengths, "max");
+    // where blocks begin later, `begin` is subtracted below
+    const Index left = Index::named("length") - (t.starts >= 0 ? Index(0) : global_start(keys, false, 0));
+    stop = fmt::format("at_most(({}) / {}, {})", left + (t.each - 1), t.each, most);
+    if (t.starts < 0) return out_.line("const int trips = {} < 1 ? 1 : {};  // {}", left, stop, loses);
+  }
+  if (t.starts >= 0) {
+    out_.line("const int stop = {} - begin;", stop);
+    out_.line("const int trips = stop < 1 ? 1 : stop;  // {}",
+              t.lengths >= 0 ? loses : "a mask leaves nothing of the others");
   } else if (every) {
     out_.line("const int trips = {};", all);
   } else {

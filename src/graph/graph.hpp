@@ -193,6 +193,7 @@ struct Kept {
   std::optional<std::int64_t> tril;    // j - i <= tril
   std::optional<std::int64_t> triu;    // j - i >= triu
   std::optional<std::int64_t> length;  // j < length
+  bool first = false;  // of a mask with an operand of indices: j >= its element, in place of j < its element
   bool operator==(const Kept&) const = default;
 };
 

@@ -251,6 +251,7 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<S>& o
   if (k.length && (*k.length < 0 || *k.length > max_extent))
     fail_at(where, "expected length to be 0 to {}, found {}", max_extent, *k.length);
   if (std::isnan(a.value)) fail_at(where, "expected a value that is a number, found {}", a.value);
+  if (operands.size() < 2 && k.first) fail_at(where, "expected an operand of first indices, found first without one");
   if (operands.size() < 2) return;
   const S& lengths = operands[1];
   const std::size_t j = mask_dims(a, x.size()).second, skip = x.size() - std::min(x.size(), lengths.size());

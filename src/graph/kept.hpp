@@ -76,7 +76,8 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// Writes `fill` to each element of y whose index along the mask's second dimension is not below the element's length.
+/// Writes `fill` to each element of y whose index along the mask's second dimension is not below the element's length; of a mask by
+/// first indices, where it is below.
 /// `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y, and so has one length per element of y.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths, const Number& fill,
@@ -92,7 +93,7 @@ void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, con
       if (of[d - skip] != 1) at += here * step;
       step *= of[d - skip];
     }
-    if (!(static_cast<Length>(at_j + a.start) < lengths[at])) y[e] = fill;
+    if ((static_cast<Length>(at_j + a.start) < lengths[at]) == a.kept.first) y[e] = fill;
   }
 }
 

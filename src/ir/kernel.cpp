@@ -56,6 +56,7 @@ void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
   io.word("each"), io.value(b.each), within(io, "each", b.each, 1, max_extent);
   io.fact("all", b.all), io.fact("from", b.from), io.fact("end", b.end);
   if (io.when("lengths", b.lengths >= 0)) io.ref('%', b.lengths, p.nodes.size());
+  if (io.when("starts", b.starts >= 0)) io.ref('%', b.starts, p.nodes.size());
   if constexpr (Io::reads) {
     const tile::Node& mask = p.nodes[b.mask];
     io.require(mask.dim >= 0 && mask.dim < mask.view.rank(), fmt::format("%{} is no mask", b.mask));

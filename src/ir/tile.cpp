@@ -104,6 +104,7 @@ void attributes(Io& io, tile::Node& n) {
   bound(io, "tril", n.kept.tril, n.tril_size);
   bound(io, "triu", n.kept.triu, n.triu_size);
   bound(io, "length", n.kept.length, n.length_size);
+  io.flag("first", n.kept.first);
   if (io.when("count", n.count_size >= 0)) {
     tile::SymbolicNumber count =
         Io::reads ? tile::SymbolicNumber() : tile::SymbolicNumber::of(io.sizes(), n.count_size);

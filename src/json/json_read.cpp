@@ -243,6 +243,7 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
     if (key.name == "tril") a.kept.tril = sized_integer(name, value, Of::tril, -max_extent);
     if (key.name == "triu") a.kept.triu = sized_integer(name, value, Of::triu, -max_extent);
     if (key.name == "length") a.kept.length = sized_integer(name, value, Of::length, 0);
+    if (key.name == "first") a.kept.first = read_flag(where, name, value);
     if (key.name == "root") a.start = integer(where, name, value, 0, graph::max_ranks - 1);
     if (key.name == "value") a.value = read_scalar(where, name, value);
   }

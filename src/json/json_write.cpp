@@ -99,6 +99,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
     if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;
     if (name == "triu" && a.kept.triu) j[name] = *a.kept.triu;
     if (name == "length" && a.kept.length) j[name] = *a.kept.length;
+    if (name == "first" && a.kept.first) j[name] = true;
     if (name == "root") j[name] = a.start;
     if (name == "value" && a.value != graph::Attributes{}.value) j[name] = scalar_text(a.value);
   }

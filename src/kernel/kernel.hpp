@@ -114,8 +114,9 @@ struct GmemTensor {
 ///     stop                     min((r + last) / each + 1, loop)
 ///   iterations without a mask  the first min((r + *all) / each, *end / each); none without `all`
 ///
-/// If `lengths` has the number of keys of the block's sequence, those tiles of keys are skipped, too, that begin beyond it. One iteration
-/// runs at least; how many, no function here knows.
+/// If `lengths` has the number of keys of the block's sequence, or of each row's, those tiles of keys are skipped, too, that begin beyond
+/// the largest one; if `starts` has the first key of each, those that end before the least one. One iteration runs at least; how many,
+/// no function here knows.
 ///
 /// In the functions `block` is blockIdx along the axis that splits the rows, and `loop` the full trip count.
 struct MaskedLoopBounds {
@@ -124,7 +125,13 @@ struct MaskedLoopBounds {
   // Number of keys that all rows keep, minus r; first key of row r, minus r; number of keys that are not padding.
   std::optional<std::int64_t> all = {}, from = {}, end = {};
   int mask = -1;     // the mask's node
-  int lengths = -1;  // the load of one integer for each block, from which on the mask keeps no key; -1: none
+  int lengths = -1;  // the load of an integer for each block or row, from which on masks keep no key; -1: none
+  int starts = -1;   // the same of the first key that masks keep
+  /// Returns whether the device reads how many iterations run.
+  bool reads() const { return lengths >= 0 || starts >= 0; }
+  bool reads(int node) const { return node >= 0 && (node == lengths || node == starts); }
+  /// Returns whether blocks may begin after the first iteration.
+  bool begins_later() const { return from || starts >= 0; }
   /// Returns the number of blocks along the axis that splits the rows; 1 if none does.
   std::int64_t row_blocks(const tile::TileProgram& p) const { return rows.axis() < 0 ? 1 : p.grid[rows.axis()]; }
   /// Returns the first iteration that the block runs. `block` is its blockIdx along the axis that splits the rows.
@@ -237,7 +244,7 @@ inline bool has_loop_bounds(const Kernel& k) { return k.loop_bounds.has_value() 
 /// Returns whether a size, or a length that is read on the device, decides the number of iterations: there may be fewer than a ring has
 /// stages.
 inline bool has_open_loop(const Kernel& k) {
-  return k.program.has_sized_loop() || (k.loop_bounds && k.loop_bounds->lengths >= 0);
+  return k.program.has_sized_loop() || (k.loop_bounds && k.loop_bounds->reads());
 }
 
 /// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before

@@ -19,15 +19,17 @@ class SizeCounts {
   void divide(tile::TileProgram&, const tile::SizeClasses&, const std::map<int, tile::SymbolicNumber>& numbers);
 
  private:
-  tile::SymbolicNumber summed_in(const tile::TileProgram&, const tile::SizeClasses&,
-                                 const std::map<int, tile::SymbolicNumber>& numbers, int node,
-                                 const std::vector<tile::SymbolicNumber>& before) const;
-  bool count(tile::Node&, const tile::SymbolicNumber& summed);
+  /// The extents along sizes of the sums that a value is, multiplied from the last sum on: of a sum over T of sums over V they are
+  /// T and T V. A mean is one of some of the last sums.
+  using Summed = std::vector<tile::SymbolicNumber>;
+  Summed summed_in(const tile::TileProgram&, const tile::SizeClasses&,
+                   const std::map<int, tile::SymbolicNumber>& numbers, int node,
+                   const std::vector<Summed>& before) const;
+  bool count(tile::Node&, const Summed&);
 
   tile::TilePrograms& p_;
   std::set<std::int64_t> parts_;
-  std::map<int, tile::SymbolicNumber>
-      summed_;  // by tensor that has memory: of how many elements what is stored there is a sum
+  std::map<int, Summed> summed_;  // by tensor that has memory: of how many elements what is stored there is a sum
 };
 
 }  // namespace zellige::lower

@@ -181,6 +181,23 @@ class SizesOfTensors {
         fail("{}, and dimension {}, which is {}, is repeated", what, d, extent.text());
       give(down ? tensor : view.base, d, dims[d].extent, what);
     }
+    if (down && lacks_sizes(tensor, dims)) up_from(tensor, view, guesses, what);
+  }
+
+  /// Returns whether a dimension of a view has a size that is none of its base.
+  bool lacks_sizes(int tensor, const std::vector<SizedDimension>& in_base) const {
+    for (int d = 0; d < static_cast<int>(in_base.size()); ++d)
+      if (product_of(in_base[d].extent).is_constant() && !product_of(factors_of(tensor, d)).is_constant()) return true;
+    return false;
+  }
+
+  /// Gives the sizes of a view to those dimensions of its base that have none: where it is seen as (B, H W), (B, 12, 14) is (B, H, W).
+  void up_from(int tensor, const tile::TensorView& view, bool guesses, const std::string& what) {
+    const std::vector<SizedDimension> dims = dimensions_of(tensor, view, false);
+    if (any_scaled(dims) && !guesses) return;
+    for (int d = 0; d < static_cast<int>(dims.size()); ++d)
+      if (dims[d].of >= 0 && !product_of(dims[d].extent).is_constant() && p_.extent(view.base, d).is_constant())
+        give(view.base, d, dims[d].extent, what);
   }
 
   /// Sets the strides of a tensor that has some, if they depend on sizes.
@@ -215,9 +232,10 @@ class SizesOfProgram : SizesOfTensors {
       changed_ = false;
       for (auto& [tensor, view] : p_.views) view_of(tensor, view, false);
       for (tile::TileProgram& kernel : p_.kernels) tensors_of(kernel);
-      parts();
+      parts(false);
       for (auto view = p_.views.begin(); view != p_.views.end() && !changed_; ++view)
         view_of(view->first, view->second, true);
+      if (!changed_) parts(true);
       more = changed_;
     }
     for (tile::TileProgram& kernel : p_.kernels) cut(kernel);
@@ -266,7 +284,8 @@ class SizesOfProgram : SizesOfTensors {
   }
 
   /// Marks where the parts meet that kernels store in a tensor one after another, and gives it the extent that they have together.
-  void parts() {
+  /// `constants`: also where some have constant extents. That is left until nothing else gives sizes, as with views.
+  void parts(bool constants) {
     struct Part {
       std::int64_t end;
       SymbolicNumber extent;
@@ -290,6 +309,9 @@ class SizesOfProgram : SizesOfTensors {
       std::map<std::int64_t, SymbolicNumber> ends;
       SymbolicNumber end = 0;
       std::int64_t at = 0;
+      if (!constants &&
+          std::ranges::any_of(by_begin, [](const auto& part) { return part.second.extent.is_constant(); }))
+        continue;
       for (auto part = by_begin.find(0); part != by_begin.end(); part = by_begin.find(at))
         end = end + part->second.extent, at = part->second.end, ends.emplace(at, end);
       if (at != p_.tensors[where.first].shape[where.second] || end.is_constant()) continue;

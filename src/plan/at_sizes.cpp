@@ -14,7 +14,7 @@ void set_trip_count(kernel::Kernel& k, std::int64_t loop, std::int64_t trip_coun
       kernel::Loop* of = kernel::as<kernel::Loop>(step);
       if (!of || !of->bounded) return;
       if (of->kind == kernel::Loop::prologue) of->trip_count = std::min(of->trip_count, trip_count);
-      const bool by_length = k.loop_bounds && k.loop_bounds->lengths >= 0;
+      const bool by_length = k.loop_bounds && k.loop_bounds->reads();
       of->bounded = of->kind == kernel::Loop::iterations ? k.loop_bounds.has_value() : by_length;
     });
 }

@@ -178,7 +178,7 @@ class FormChoice {
       kernel::Kernel grouped;
       const selection::Tasks tasks = group(grouped, selected, program_, target_, loads);
       grouped.loop_bounds = selection::masked_loop_bounds(grouped);
-      if (grouped.loop_bounds && grouped.loop_bounds->lengths < 0) grouped.loop_bounds.reset();
+      if (grouped.loop_bounds && !grouped.loop_bounds->reads()) grouped.loop_bounds.reset();
       arrange_buffers(grouped, tasks, target_, swizzles_);
       for (Copies copies : {Copies::first, Copies::last}) {
         kernel::Kernel ordered = grouped;

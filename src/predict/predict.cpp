@@ -394,8 +394,7 @@ class Prediction {
 }  // namespace
 
 Counts predict(const kernel::Kernel& kernel) {
-  if (kernel.loop_bounds && kernel.loop_bounds->lengths >= 0)
-    return {};  // how many iterations run, only the device knows
+  if (kernel.loop_bounds && kernel.loop_bounds->reads()) return {};  // how many iterations run, only the device knows
   return Prediction(kernel).run();
 }
 

@@ -4,7 +4,8 @@ namespace zellige::reference {
 
 void put(IntegerBytes& to, const graph::Attributes& a) {
   to.put(a.scalar, a.lo, a.hi, a.eps, a.value, std::int64_t{a.dim}, a.to, a.start, a.end, a.sizes);
-  to.put(std::int64_t{a.keepdim} | std::int64_t{a.tf32} << 1 | std::int64_t{a.saturate} << 2);
+  to.put(std::int64_t{a.keepdim} | std::int64_t{a.tf32} << 1 | std::int64_t{a.saturate} << 2 |
+         std::int64_t{a.kept.first} << 3);
   to.put(static_cast<std::int64_t>(a.dtype), a.kept.tril, a.kept.triu, a.kept.length);
 }
 

@@ -203,7 +203,8 @@ bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   const auto greatest = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
   const graph::Kept &a = op.attributes.kept, &b = first->attributes.kept;
   Attributes joint = op.attributes;
-  joint.kept = {both(a.tril, b.tril, smaller), both(a.triu, b.triu, greatest), both(a.length, b.length, smaller)};
+  joint.kept = {both(a.tril, b.tril, smaller), both(a.triu, b.triu, greatest), both(a.length, b.length, smaller),
+                b.first};
   return out.replace(op, OpKind::mask, first->inputs, joint);
 }
 

@@ -30,7 +30,7 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
 }
 
 /// Masks `y` by lengths: sets each element to `fill` whose index in the masked dimension is not below the
-/// element's length. `lengths` has the lengths; it broadcasts to the shape of `y`.
+/// element's length, or, if the mask has first indices, is below it. `lengths` has the lengths; it broadcasts to the shape of `y`.
 template <number::Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>& lengths, const NumberOf<A>& fill,
                    ValuesOf<A>& y) {
@@ -40,7 +40,8 @@ void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>&
     const auto at = static_cast<std::int64_t>(e), n = walk.row_length();
     const NumberOf<A>& length = lengths.values[walk.start(at / n, 0) + at % n * walk.step(0)];
     const std::int64_t position = graph::coordinates(at, y.shape)[j] + attributes.start;
-    y.values[e] = a.marked(position < whole_number(a, graph::OpKind::mask, length) ? y.values[e] : fill, length);
+    const bool below = position < whole_number(a, graph::OpKind::mask, length);
+    y.values[e] = a.marked(below != attributes.kept.first ? y.values[e] : fill, length);
   }
 }
 

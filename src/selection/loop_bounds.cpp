@@ -69,6 +69,8 @@ class MaskedBody {
   }
 
   Image map(const tile::Node& n) const {
+    if (n.op == graph::OpKind::mask)  // the next one of a row of masks
+      return in(n, 0) == Image::lowest && std::isinf(n.scalar) && n.scalar < 0 ? Image::lowest : Image::anything;
     if (!graph::is_elementwise(n.op)) return Image::anything;
     graph::Attributes a{.scalar = n.scalar, .lo = n.lo, .hi = n.hi};
     a.dtype = n.to_dtype, a.saturate = n.saturate;
@@ -86,43 +88,65 @@ class MaskedBody {
   std::vector<Image> left_;  // by node: what every element of it is in the masked iteration
 };
 
-}  // namespace
-
-/// Returns the operand of a mask that has one length for each block, before the loop; -1: none.
-int length_of_block(const tile::TileProgram& p, const tile::Node& mask) {
+/// Returns the operand of a mask that has one index for each block, or one for each row of its tile, before the loop; -1: none.
+int indices_of(const tile::TileProgram& p, const tile::Node& mask) {
   if (mask.in.size() < 2) return -1;
   const tile::Node& n = p.nodes[mask.in[1]];
-  const bool one = n.kind == tile::NodeKind::load && graph::size(n.shape) == 1 && n.dtype == graph::DType::int32;
-  return one && n.in.empty() && !n.view.iterates() && !n.view.predicated() ? mask.in[1] : -1;
+  if (n.kind != tile::NodeKind::load || n.dtype != graph::DType::int32 || !n.in.empty() || n.view.iterates()) return -1;
+  const std::size_t skip = mask.shape.size() - n.shape.size();
+  for (std::size_t d = 0; d < n.shape.size(); ++d)
+    if (n.shape[d] == 1 ? n.view.predicated(static_cast<int>(d)) : d + skip != static_cast<std::size_t>(mask.dim))
+      return -1;
+  return mask.in[1];
 }
+
+/// Returns the loop bounds under the mask number `i`; nullopt if it is none, or lets blocks skip no iteration.
+std::optional<kernel::MaskedLoopBounds> bounds_of(const tile::TileProgram& p, std::size_t i) {
+  const tile::Node& n = p.nodes[i];
+  if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) return {};
+  const tile::TileView& v = n.view;
+  const int indices = n.kept.triu ? -1 : indices_of(p, n);
+  const int lengths = n.kept.first ? -1 : indices, starts = n.kept.first && v.axis(n.key) < 0 ? indices : -1;
+  const bool reads = lengths >= 0 || starts >= 0, by_rows = v.axis(n.key) < 0 && v.axis(n.dim) >= 0;
+  const bool walks =
+      v.iterates(n.key) && v.origin(n.key) == 0 && !v.iterates(n.dim) && (by_rows || (reads && !n.kept.tril));
+  const bool alone = !n.kept.triu && n.in.size() == 1;
+  if (!walks || !std::isinf(n.scalar) || n.scalar > 0) return {};
+  const std::int64_t each = v.tile(n.key), every = p.loop * each;
+  kernel::MaskedLoopBounds t{v.along(n.dim, p),   every,   each,  {}, {}, n.kept.length,
+                             static_cast<int>(i), lengths, starts};
+  if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
+    t.last = n.shape[n.dim] - 1 + *n.kept.tril;
+  else if (!reads && (!alone || !n.kept.length))
+    return {};
+  if (alone) t.all = n.kept.tril ? *n.kept.tril + 1 : every;
+  if (n.kept.triu) t.from = *n.kept.triu;
+  if (t.last < 0) return {};
+  // A block whose rows keep nothing would run no iteration.
+  bool some = true;
+  for (std::int64_t b = 0; b < t.row_blocks(p); ++b) some = some && t.of(b, p.loop) > 0;
+  if (some && ((!n.kept.tril && !reads) || MaskedBody(p, static_cast<int>(i)).unchanged())) return t;
+  return {};
+}
+
+}  // namespace
 
 std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel& kernel) {
   const tile::TileProgram& p = kernel.program;
+  std::optional<kernel::MaskedLoopBounds> t;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const tile::Node& n = p.nodes[i];
-    if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) continue;
-    const tile::TileView& v = n.view;
-    const int lengths = n.kept.triu ? -1 : length_of_block(p, n);
-    const bool by_rows = v.axis(n.key) < 0 && v.axis(n.dim) >= 0;
-    const bool walks =
-        v.iterates(n.key) && v.origin(n.key) == 0 && !v.iterates(n.dim) && (by_rows || (lengths >= 0 && !n.kept.tril));
-    const bool alone = !n.kept.triu && n.in.size() == 1;
-    if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
-    const std::int64_t each = v.tile(n.key), every = p.loop * each;
-    kernel::MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i), lengths};
-    if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
-      t.last = n.shape[n.dim] - 1 + *n.kept.tril;
-    else if (lengths < 0 && (!alone || !n.kept.length))
-      continue;
-    if (alone) t.all = n.kept.tril ? *n.kept.tril + 1 : every;
-    if (n.kept.triu) t.from = *n.kept.triu;
-    if (t.last < 0) continue;
-    // A block whose rows keep nothing would run no iteration.
-    bool some = true;
-    for (std::int64_t b = 0; b < t.row_blocks(p); ++b) some = some && t.of(b, p.loop) > 0;
-    if (some && ((!n.kept.tril && lengths < 0) || MaskedBody(p, static_cast<int>(i)).unchanged())) return t;
+    const std::optional<kernel::MaskedLoopBounds> other = bounds_of(p, i);
+    if (!t) {
+      t = other;
+    } else if (other && (t->starts < 0) != (other->starts < 0) && !t->from && !other->from && t->rows == other->rows &&
+               t->each == other->each) {  // one has the rows' first keys
+      if (t->lengths < 0) t->lengths = other->lengths;
+      if (t->last == p.loop * t->each) t->last = other->last, t->mask = other->mask;
+      t->starts = std::max(t->starts, other->starts);
+      t->all.reset(), t->end.reset();  // the one leaves what the other masks
+    }
   }
-  return {};
+  return t;
 }
 
 }  // namespace zellige::selection

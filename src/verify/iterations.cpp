@@ -236,6 +236,9 @@ void verify_iterations(const Kernel& k) {
     if (right && right->lengths != k.loop_bounds->lengths)
       reject(k, "its iterations end at a length %{} (-1: none); the mask %{} ends at %{}", k.loop_bounds->lengths,
              k.loop_bounds->mask, right->lengths);
+    if (right && right->starts != k.loop_bounds->starts)
+      reject(k, "its iterations begin at a key %{} (-1: none); those that masks leave begin at %{}",
+             k.loop_bounds->starts, right->starts);
     if (right != k.loop_bounds)
       reject(k, "its bounds of iterations are not those that %{} leaves{}", k.loop_bounds->mask,
              right ? fmt::format(": %{} last {} each {} all {} from {} end {}", right->mask, right->last, right->each,

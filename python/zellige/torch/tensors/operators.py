@@ -129,7 +129,7 @@ def split(x, dim, sizes):
     return list(torch.split(x, sizes, dim))
 
 
-def mask(x, tril, triu, length, value, dims):
+def mask(x, tril, triu, length, value, dims, first=None):
     i, j = (torch.arange(x.shape[d], device=x.device).reshape([-1 if k == d else 1 for k in range(x.ndim)]) for d in dims)
     keep = torch.ones(x.shape, dtype=torch.bool, device=x.device)
     if tril is not None:
@@ -138,6 +138,8 @@ def mask(x, tril, triu, length, value, dims):
         keep &= j - i >= triu
     if length is not None:
         keep &= j < length
+    if first is not None:
+        keep &= j >= first
     return torch.where(keep, x, torch.as_tensor(value, dtype=x.dtype, device=x.device))
 
 
