@@ -6,7 +6,6 @@
 #include "emit/tensor_index.hpp"
 #include "graph/error.hpp"
 #include "kernel/tensor_map.hpp"
-#include "kernel/widened.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/pipe.hpp"
 #include "verify/verify_limits.hpp"
@@ -52,12 +51,6 @@ std::string ring(const KernelText& k, int channel) {
   return before ? fmt::format("ring{}", before) : "ring";
 }
 
-std::string ring_tile(const KernelText& k, int buffer) {
-  const std::optional<InRing> at = in_ring(k, buffer);
-  if (!at) fail("{}: no ring carries {}", k.block.name, k.plan.tensors[buffer].name);
-  return fmt::format("{0}.tile({0}_at, {1})", ring(k, at->channel), at->tile);
-}
-
 /// Emits the declarations of the shared-memory rings, and of the buffers by which the blocks of a cluster
 /// exchange partial results (split-K).
 void rings(const KernelText& k) {
@@ -97,6 +90,12 @@ std::optional<InRing> in_ring(const KernelText& k, int buffer) {
     if (at != all.end()) return InRing{c, static_cast<int>(at - all.begin())};
   }
   return {};
+}
+
+std::string ring_tile(const KernelText& k, int buffer) {
+  const std::optional<InRing> at = in_ring(k, buffer);
+  if (!at) fail("{}: no ring carries {}", k.block.name, k.plan.tensors[buffer].name);
+  return fmt::format("{0}.tile({0}_at, {1})", ring(k, at->channel), at->tile);
 }
 
 /// Returns the name of the TMA descriptor of a load or store. Each has one of its own: they may need different boxes.
@@ -327,10 +326,6 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
              n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
              printable(k.block.nodes[n.in[0]].name), printable(k.block.nodes[n.in[1]].name), m.m, m.columns(), m.k,
              in_columns ? "in tensor memory" : "on wgmma", rows, row.n, row.k, peeled ? ", the first" : "");
-  if (const auto widened = kernel::widened_operand(k.block, work.node, m))
-    return k.out.line("issue_widened<{}, {}>(acc{}, rows{}, {}, lane, [&] {{ load{}(at_most(++next{}, {})); }}{});",
-                      widened->scale >= 0, widened->zero >= 0, work.node, work.node, operand(1), work.node, work.node,
-                      k.plan.iterations_per_block() - 1, peeled ? ", false" : "");
   if (!n.carried) registers(k, work.node, k.plan.layout_of(work));
   k.out.line("{}<{}, {}{}>(acc{}, {}, {}{});", in_columns ? "products.issue" : "issue_wgmma",
              type_name(k.block.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),

@@ -45,8 +45,6 @@ void start(const KernelText& k, const Work& t) {
   const Context* c = t.context >= 0 ? &k.plan.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
     registers(k, t.node, *c);
-    if (const auto widened = kernel::widened_operand(k.block, t.node, t.matmul); widened && widened->side == 0)
-      start_widened(k, t, *widened);
     if (overwritten(k.plan, t.node)) return;
     k.out.line("acc{}.clear();", t.node);
     if (const auto column = k.columns.first.find(t.node); column != k.columns.first.end())
@@ -175,7 +173,9 @@ void work(const KernelText& k, const StepPlace& place, kernel::StepSpan steps) {
     for (const kernel::Step& step : together)
       if (step.work.kind == WorkKind::reduce && !started(k, step.work.node)) sum_declaration(k, step.work);
     const Work& t = together.front().work;
-    if (kernel::in_nest(k.plan, t))
+    if (const auto widened = kernel::widened_by(k.plan, t))
+      widened_rows(k, place, t, *widened);
+    else if (kernel::in_nest(k.plan, t))
       nest(k, place, together);
     else if (t.kind == WorkKind::mma)
       mma(k, place, t);

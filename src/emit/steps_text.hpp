@@ -37,6 +37,8 @@ struct InRing {
   int channel, tile;
 };
 std::optional<InRing> in_ring(const KernelText&, int buffer);
+/// Returns a buffer's tile at the stage of its ring that the agent has acquired.
+std::string ring_tile(const KernelText&, int buffer);
 /// Returns the name of the TMA descriptor of a load or store.
 std::string map_name(const KernelText&, int node);
 
@@ -44,9 +46,9 @@ std::string map_name(const KernelText&, int node);
 void copy_in(const KernelText&, const kernel::Step&, const Index& stage, const Index& iteration);
 void fetch(const KernelText&, const StepPlace&, const Work&);
 
-// widened_text.cpp: matmuls that widen an operand in registers.
+// widened_text.cpp: operands that are widened in registers, by a product's step or by one of their own.
 void widened_product(const KernelText&, const StepPlace&, const Work&, const kernel::WidenedOperand&);
-void start_widened(const KernelText&, const Work&, const kernel::WidenedOperand&);
+void widened_rows(const KernelText&, const StepPlace&, const Work&, const kernel::WidenedOperand&);
 
 // evaluate_text.cpp
 /// Emits a matmul by mma.sync or by multiply-adds.

@@ -28,34 +28,33 @@ void widened_product(const KernelText& k, const StepPlace& place, const Work& wo
   if (some) k.out.close();
 }
 
-/// Emits what the threads of a product by wgmma hold of the weights that they widen, and the loads of the first iteration.
-void start_widened(const KernelText& k, const Work& work, const kernel::WidenedOperand& widened) {
-  const std::int64_t depth = work.matmul.k;
-  const auto run_of = [&](int load, std::int64_t of) { return load < 0 ? depth : of; };
-  // A function of a row of the tile of `load`, and of a number along K, that returns where the element is in iteration `i`. Rows
-  // beyond the tensor are its last one.
-  const auto place = [&](int load) -> std::string {
+/// Emits the work that widens an operand into the A registers of a product by wgmma. Its bytes are in a stage of the producer's ring.
+void widened_rows(const KernelText& k, const StepPlace& place, const Work& work,
+                  const kernel::WidenedOperand& widened) {
+  const int buffer = k.plan.tensor_of(widened.bytes);
+  const SmemTensor& b = k.plan.tensors[buffer];
+  const auto run_of = [&](int load, std::int64_t of) { return load < 0 ? k.block.nodes[work.node].shape[1] : of; };
+  // A function of a row of the tile of `load`, and of a number along K, that returns where the element is. Rows beyond the tensor are its
+  // last one.
+  const auto numbers = [&](int load) -> std::string {
     if (load < 0) return "NoNumbers{}";
     const Node& n = k.block.nodes[load];
-    Index iteration = Index::named("i");
+    Index iteration = place.iteration;
     if (k.plan.split_k && n.view.iterates())
       iteration = iteration + Index::named("block_rank") * k.plan.iterations_per_block();
     std::vector<Index> at = position(k, n, iteration, {Index::named("n"), Index::named("k")});
     if (n.view.predicated(0)) at[0] = at_most(at[0], global_end(k, n.view.along(0, k.block)).constant() - 1);
-    return fmt::format("[&]([[maybe_unused]] int n, [[maybe_unused]] int k) {{ return {}({}); }}", k.global(n.tensor),
+    return fmt::format("[&](int n, [[maybe_unused]] int k) {{ return {}({}); }}", k.global(n.tensor),
                        fmt::join(at, ", "));
   };
-  k.out.line("WidenedRows<{}, {}, {}, {}, {}, {}, {}> rows{};", type_name(k.block.nodes[widened.round].dtype),
-             type_name(widened.packed), fragment_type(k.plan.layout_of(work)), depth,
-             k.plan.in_place(widened.bytes)->vector, run_of(widened.scale, widened.scale_run),
-             run_of(widened.zero, widened.zero_run), work.node);
-  k.out.open("const auto load{} = [&]([[maybe_unused]] int i) {{", work.node);
-  k.out.line("rows{}.load({},", work.node, place(widened.bytes));
-  k.out.line("{},", place(widened.scale));
-  k.out.line("{}, warp, lane);", place(widened.zero));
-  k.out.close("};");
-  k.out.line("int next{} = 0;", work.node);
-  k.out.line("load{}(0);", work.node);
+  k.out.line("// {} {}: widened from {}", printable(k.block.nodes[widened.bytes].name),
+             graph::to_string(k.block.nodes[work.node].shape), graph::name(widened.packed));
+  k.out.line(
+      "widen_rows<{}, {}, {}>(op{}, [&](int n, int i) {{ return {} + swizzled(SwizzleMode::b{}, n * {} + i); }},",
+      type_name(widened.packed), run_of(widened.scale, widened.scale_run), run_of(widened.zero, widened.zero_run),
+      work.node, ring_tile(k, buffer), b.span(), b.span());
+  k.out.line("  {},", numbers(widened.scale));
+  k.out.line("  {}, warp, lane);", numbers(widened.zero));
 }
 
 }  // namespace zellige::emit
