@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "emit/kernel_text.hpp"
+#include "emit/nest_text.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -58,6 +58,58 @@ bool in_pairs(const std::vector<Item>& items) {
   return std::ranges::any_of(items, [](const Item& item) { return item.other; });
 }
 
+/// Emits variables for the coordinate that the expression `place`, a FragmentAt, has. Returns the position in the loop nest that has
+/// this coordinate.
+NestAt fragment_at(const KernelText& k, LoopNest& loop, const std::string& place) {
+  const Context& c = loop.context;
+  const int rank = static_cast<int>(c.domain.size());
+  k.out.line("const FragmentAt at = {};", place);
+  NestAt nest{&loop, coordinate(k, "int", Index::named("at.b"), c, 2), Index::named("i")};
+  nest.at[rank - 2] = Index::named("at.m");
+  if (c.row) nest.at[rank - 1] = Index::named("at.n");
+  if (c.repeats() > 1) {
+    k.out.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.repeats());
+    nest.at[rank - 1] = Index::named("n");
+  }
+  return nest;
+}
+
+/// The same for the coordinate of accumulator register i, where i is the variable of the loop over a thread's registers.
+NestAt fragment_at(const KernelText& k, LoopNest& loop) {
+  const Context& c = loop.context;
+  return fragment_at(k, loop, fmt::format("{}::{}(i, warp, lane)", fragment_type(c), c.row ? "at" : "line_at"));
+}
+
+/// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The
+/// first iteration has the run number `first`. If the iterations take two matrices alternately (`pairs`), an instruction
+/// stores those of every other iteration.
+void store_matrices(const KernelText& k, LoopNest& loop, const Item& item, const char* counter, int many, bool pairs) {
+  const SmemTensor& b = k.plan.tensors[item.buffer];
+  const Instruction& store = *item.work->copy.row;
+  const std::string type = fragment_type(loop.context);
+  const int runs = store.a.registers, step = pairs ? 2 : 1;
+  const bool once = many == runs * step;
+  std::string from = once ? "" : fmt::format(" + {}", counter);
+  if (!once) {
+    k.out.line("#pragma unroll");
+    k.out.open("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", counter, many, runs * step);
+  }
+  if (pairs) {
+    k.out.line("#pragma unroll");
+    k.out.open("for (int p = 0; p < 2; ++p) {{");
+    from += " + p";
+  } else if (once) {
+    k.out.open("{{");
+  }
+  const std::string first = pairs ? fmt::format("{}::of_pair(first{})", type, from) : "first" + from;
+  const NestAt nest = fragment_at(
+      k, loop, fmt::format("addressed_run<{}, {}, {}>({}, tid)", store.name, type_name(b.dtype), type, first));
+  k.out.line("store_pairs<{}, {}{}>({}({}), {}{});", store.name, type_name(b.dtype), pairs ? ", 2" : "",
+             k.tile(item.buffer), fmt::join(nest.at, ", "), kept_name(item), from);
+  k.out.close();
+  if (pairs && !once) k.out.close();
+}
+
 }  // namespace
 
 bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
@@ -79,36 +131,16 @@ bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
 }
 
 /// Returns the name of the array of registers that keeps the values of a store until buffer_stores() emits it.
-std::string KernelText::kept_name(const Item& leave) { return fmt::format("left{}", leave.node); }
-
-/// Emits variables for the coordinate of accumulator register i, where i is the variable of the loop over a
-/// thread's registers. Returns the position in the loop nest that has this coordinate.
-NestAt KernelText::fragment_at(const Context& c) {
-  return fragment_at(c, fmt::format("{}::{}(i, warp, lane)", fragment_type(c), c.row ? "at" : "line_at"));
-}
-
-/// The same for the coordinate that the expression `place`, a FragmentAt, has.
-NestAt KernelText::fragment_at(const Context& c, const std::string& place) {
-  const int rank = static_cast<int>(c.domain.size());
-  out_.line("const FragmentAt at = {};", place);
-  NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
-  nest.at[rank - 2] = Index::named("at.m");
-  if (c.row) nest.at[rank - 1] = Index::named("at.n");
-  if (c.repeats() > 1) {
-    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.repeats());
-    nest.at[rank - 1] = Index::named("n");
-  }
-  return nest;
-}
+std::string kept_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 /// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
-void KernelText::fragment_nest(kernel::StepSpan steps) {
-  const Context& c = plan_.layout_of(steps.front().work);
-  const std::vector<Item> items = kernel::evaluate(plan_, steps);
+void fragment_nest(const KernelText& k, LoopNest loop, kernel::StepSpan steps) {
+  const Context& c = loop.context;
+  const std::vector<Item> items = kernel::evaluate(k.plan, steps);
   const std::string type = fragment_type(c);
-  const bool some = open_threads(c);
-  prepare(items, {&c, {}, 0});
-  out_.line("#pragma unroll");
+  const bool some = open_threads(k, c);
+  prepare(k, items, {&loop, {}, 0});
+  k.out.line("#pragma unroll");
   const bool delays = c.row && reads_and_writes(items, false);
   int matrices = 0;  // that one instruction stores
   for (const kernel::Step& step : steps)
@@ -118,23 +150,21 @@ void KernelText::fragment_nest(kernel::StepSpan steps) {
     const bool pairs = in_pairs(items);
     const int together =
         delays ? std::gcd(static_cast<int>(c.values() / c.vector()), limit) : matrices * (pairs ? 2 : 1);
-    keeps_all_ = delays;
-    out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
+    k.out.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
     const auto each = [&] {
-      out_.line("#pragma unroll");
-      out_.open("for (int k = 0; k < {}; ++k) {{", together);
+      k.out.line("#pragma unroll");
+      k.out.open("for (int k = 0; k < {}; ++k) {{", together);
       // Values that both matrices of a pair need are read once if the matrices are consecutive.
-      out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
-      return fragment_at(c);
+      k.out.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
+      return fragment_at(k, loop);
     };
-    buffer_stores(items, c, "k", together, each, [&] { out_.close(); });
-    keeps_all_ = true;
+    buffer_stores(k, loop, items, {.counter = "k", .matrices = !delays}, together, each, [&] { k.out.close(); });
   } else {
-    out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
-    evaluate(items, fragment_at(c));
+    k.out.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
+    evaluate(k, items, fragment_at(k, loop));
   }
-  out_.close();
-  if (some) out_.close();
+  k.out.close();
+  if (some) k.out.close();
 }
 
 /// Emits the computation of `many` iterations of a nest with results in registers, and then the stores of all
@@ -144,66 +174,38 @@ void KernelText::fragment_nest(kernel::StepSpan steps) {
 /// Stores of matrices come after the loops: an instruction takes the results of several iterations.
 /// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
 /// `counter` is the name of the loop variable.
-void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter, int many,
-                               const std::function<NestAt()>& each, const std::function<void()>& close) {
+void buffer_stores(const KernelText& k, LoopNest& loop, const std::vector<Item>& items, const KeptStores& keeps,
+                   int many, const std::function<NestAt()>& each, const std::function<void()>& close) {
+  const int vector = loop.context.vector();
   bool each_stored = false;
   for (const Item& item : items) {
-    if (!is_kept(item)) continue;
-    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), kept_name(item), many);
+    if (!is_kept(item, keeps)) continue;
+    k.out.line("Vec<{}, {}> {}[{}];", register_type(k.block.nodes[item.node].dtype), vector, kept_name(item), many);
     each_stored = each_stored || !item.work->copy.by_matrices();
   }
-  keeps_ = counter;
-  evaluate(keeps_all_ ? checked_by_load(plan_, items) : items, each());
-  keeps_ = nullptr;
+  NestAt computed = each();
+  computed.keeps = keeps;
+  evaluate(k, keeps.matrices ? items : checked_by_load(k.plan, items), computed);
   close();
   for (const Item& item : items)
-    if (is_kept(item) && item.work->copy.by_matrices()) store_matrices(item, c, counter, many, in_pairs(items));
+    if (is_kept(item, keeps) && item.work->copy.by_matrices())
+      store_matrices(k, loop, item, keeps.counter, many, in_pairs(items));
   if (!each_stored) return;
   const NestAt nest = each();
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Item& item = items[i];
-    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) evaluate_one(items, i, nest);
-    if (!is_kept(item) || item.work->copy.by_matrices()) continue;
-    values_[item.in[0]] =
-        value_named(fmt::format("{}[{}]", kept_name(item), counter), c.vector(), values_[item.in[0]].type);
-    leave(item, nest);
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) evaluate_one(k, items, i, nest);
+    if (!is_kept(item, keeps) || item.work->copy.by_matrices()) continue;
+    nest.value(item.in[0]) =
+        value_named(fmt::format("{}[{}]", kept_name(item), keeps.counter), vector, nest.value(item.in[0]).type);
+    leave(k, item, nest);
   }
   close();
 }
 
 /// Returns whether buffer_stores() stores what `item` leaves after it has computed the results of several iterations.
-bool KernelText::is_kept(const Item& item) const {
-  return keeps_all_ ? is_delayed(item) : item.kind == Item::Kind::leave && item.work->copy.by_matrices();
-}
-
-/// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The
-/// first iteration has the run number `first`. If the iterations take two matrices alternately (`pairs`), an instruction
-/// stores those of every other iteration.
-void KernelText::store_matrices(const Item& item, const Context& c, const char* counter, int many, bool pairs) {
-  const SmemTensor& b = plan_.tensors[item.buffer];
-  const Instruction& store = *item.work->copy.row;
-  const std::string type = fragment_type(c);
-  const int runs = store.a.registers, step = pairs ? 2 : 1;
-  const bool once = many == runs * step;
-  std::string from = once ? "" : fmt::format(" + {}", counter);
-  if (!once) {
-    out_.line("#pragma unroll");
-    out_.open("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", counter, many, runs * step);
-  }
-  if (pairs) {
-    out_.line("#pragma unroll");
-    out_.open("for (int p = 0; p < 2; ++p) {{");
-    from += " + p";
-  } else if (once) {
-    out_.open("{{");
-  }
-  const std::string first = pairs ? fmt::format("{}::of_pair(first{})", type, from) : "first" + from;
-  const NestAt nest =
-      fragment_at(c, fmt::format("addressed_run<{}, {}, {}>({}, tid)", store.name, type_name(b.dtype), type, first));
-  out_.line("store_pairs<{}, {}{}>({}({}), {}{});", store.name, type_name(b.dtype), pairs ? ", 2" : "",
-            tile(item.buffer), fmt::join(nest.at, ", "), kept_name(item), from);
-  out_.close();
-  if (pairs && !once) out_.close();
+bool is_kept(const Item& item, const KeptStores& keeps) {
+  return keeps.matrices ? item.kind == Item::Kind::leave && item.work->copy.by_matrices() : is_delayed(item);
 }
 
 }  // namespace zellige::emit

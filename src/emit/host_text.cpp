@@ -50,7 +50,7 @@ std::string tensor_text(const Manifest& m, int k, int argument, const kernel::Te
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, .swizzle = SwizzleMode::{}}}",
-      in_literal(t.name), graph::bits(map.dtype) == 8 ? "u8" : graph::name(map.dtype), map.extent.size(),
+      in_literal(t.name), graph::bits(map.dtype) <= 8 ? "u8" : graph::name(map.dtype), map.extent.size(),
       numbers_text(m, {SizedField::map_extent, k, argument}, map.extent),
       numbers_text(m, {SizedField::map_stride, k, argument}, map.stride), fmt::join(map.box, ", "),
       map.swizzle_bytes ? fmt::format("b{}", map.swizzle_bytes) : "none");

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "emit/kernel_text.hpp"
+#include "emit/parameters.hpp"
 #include "kernel/launches.hpp"
 
 namespace zellige::emit {
@@ -56,7 +57,7 @@ class FunctionTexts {
       const std::span<const kernel::Kernel> kernels(&plan.kernels[l.first], l.count());
       Text text;
       if (l.count() == 1)
-        KernelText(kernels[0], plan.program, names, text).emit();
+        write_kernel(KernelText(kernels[0], plan.program, names, text));
       else
         joined(kernels, plan.program, names, text);
       const auto [kernel, is_new] = once(text, kernels[0].name());
@@ -79,7 +80,7 @@ class FunctionTexts {
     for (const kernel::Kernel& kernel : kernels) {
       const std::string part = Names::part(kernel.name());
       Text function;
-      KernelText(kernel, program, names, function).emit(part);
+      write_kernel(KernelText(kernel, program, names, function, part));
       std::string call = once(function, part).first + "(";
       for (const Parameter& p : parameters(kernel, program)) call += parameter_name(p, program, names) + ", ";
       programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "emit/kernel_text.hpp"
+#include "emit/nest_text.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -29,7 +29,7 @@ std::vector<Digit> digits(View threads, int axis) {
 
 }  // namespace
 
-ThreadShare KernelText::share(const Context& c, int axis, const Loop& how) {
+ThreadShare share(const KernelText& k, const Context& c, int axis, const ThreadLoop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
   const std::int64_t total = c.items(axis) / unit, trip_count = c.steps(axis), to = how.to < 0 ? trip_count : how.to;
   const bool part = how.within > 0 && how.within < trip_count;
@@ -54,21 +54,21 @@ ThreadShare KernelText::share(const Context& c, int axis, const Loop& how) {
   ThreadShare s{how.within > 0 ? step : loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();
   const bool loops = to - how.from > 1;
-  if (loops) out_.line("#pragma unroll{}", how.unroll);
-  if (loops || declared || !ragged) out_.open("{}{{", loop.head), ++s.open;
+  if (loops) k.out.line("#pragma unroll{}", how.unroll);
+  if (loops || declared || !ragged) k.out.open("{}{{", loop.head), ++s.open;
   if (declared) {
-    out_.line("const {} {} = {};", how.type, how.item, s.item);
+    k.out.line("const {} {} = {};", how.type, how.item, s.item);
     s.item = Index::named(how.item);
   }
   if (ragged) {
     const std::int64_t full = loops && *how.unroll == 0 && !part && how.within == 0 ? full_steps(c, axis) : 0;
     const std::string always = full > 0 ? fmt::format("{} < {} || ", how.counter, full) : "";
-    out_.open("if ({}{} < {}) {{", always, s.item, total * scale), ++s.open;
+    k.out.open("if ({}{} < {}) {{", always, s.item, total * scale), ++s.open;
   }
   return s;
 }
 
-std::int64_t KernelText::full_steps(const Context& c, int axis) {
+std::int64_t full_steps(const Context& c, int axis) {
   std::int64_t last = 0, step = 0;  // of all threads together; of one step
   for (const Digit& d : digits(View(c.share)[0], axis)) last += (d.extent - 1) * d.stride;
   const std::vector<kernel::Mode> values = kernel::modes(View(c.share)[1]);
@@ -81,19 +81,19 @@ std::int64_t KernelText::full_steps(const Context& c, int axis) {
   return left < 0 ? 0 : step == 0 ? c.steps(axis) : std::min(c.steps(axis), left / step + 1);
 }
 
-void KernelText::in_full_steps(const Context& c, bool unrolled, std::int64_t first,
-                               const std::function<void(std::int64_t, std::int64_t)>& each) {
+void in_full_steps(const Context& c, bool unrolled, std::int64_t first,
+                   const std::function<void(std::int64_t, std::int64_t)>& each) {
   const std::int64_t full = unrolled ? 0 : full_steps(c, 0), all = c.steps(0);
   const bool split = full > first && full < all;
   if (split) each(first, full);
   if (first < all) each(split ? full : first, all);
 }
 
-void KernelText::close(const ThreadShare& s) {
-  for (int i = 0; i < s.open; ++i) out_.close();
+void close(const KernelText& k, const ThreadShare& s) {
+  for (int i = 0; i < s.open; ++i) k.out.close();
 }
 
-std::vector<Index> KernelText::coordinate(const char* type, const Index& item, const Context& c, int axis) {
+std::vector<Index> coordinate(const KernelText& k, const char* type, const Index& item, const Context& c, int axis) {
   std::vector<Index> at(c.domain.size());
   std::vector<kernel::Mode> leaves = kernel::modes(View(c.tile)[axis]);
   if (axis == 0) leaves.erase(leaves.begin());  // the vector
@@ -103,7 +103,7 @@ std::vector<Index> KernelText::coordinate(const char* type, const Index& item, c
     const Index index = digit(item, below, m.extent, below * m.extent == total) * m.stride;
     below *= m.extent;
     at[m.basis] = index.is_constant() ? index : Index::named(fmt::format("i{}", m.basis));
-    if (!index.is_constant()) out_.line("const {} {} = {};", type, at[m.basis], index);
+    if (!index.is_constant()) k.out.line("const {} {} = {};", type, at[m.basis], index);
   }
   return at;
 }

@@ -34,6 +34,8 @@ class Text {
     --depth_;
     line("{}", end);
   }
+  /// Returns a name that no other variable of the text has: the stem and a number.
+  std::string fresh(const char* stem) { return fmt::format("{}{}", stem, variables_++); }
   /// Appends `s` unchanged, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
@@ -41,6 +43,7 @@ class Text {
  private:
   std::string text_;
   int depth_ = 0;
+  int variables_ = 0;  // that have been named
 };
 
 /// Returns the C++ type of a dtype: "half_t".

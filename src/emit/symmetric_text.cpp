@@ -1,9 +1,10 @@
 // Emits the exchange of ranks at the start or the end of a kernel, in the words of block/symmetric.hpp.
-#include "emit/kernel_text.hpp"
+#include "emit/tensor_index.hpp"
 #include "graph/infer.hpp"
 #include "verify/symmetric.hpp"
 
 namespace zellige::emit {
+namespace {
 
 /// How the block's tile is in the windows: its chunks of neighbours, and the lambda from a chunk's number to its offset.
 struct ExchangedChunks {
@@ -14,10 +15,10 @@ struct ExchangedChunks {
 /// Emits the parts of an exchange of ranks that are alike at the start and the end of a kernel.
 class RankExchangeText {
  public:
-  explicit RankExchangeText(KernelText& kernel) : k_(kernel), m_(*kernel.plan_.symmetric) {}
+  explicit RankExchangeText(const KernelText& kernel) : k_(kernel), m_(*kernel.plan.symmetric) {}
 
   ExchangedChunks chunks() const;
-  std::string pointer(int tensor) const { return k_.names_.pointer(k_.program_.tensors[tensor].name); }
+  std::string pointer(int tensor) const { return k_.names.pointer(k_.program.tensors[tensor].name); }
   /// Returns the pointers to tensors, each after a comma.
   std::string pointers(const std::vector<int>& tensors) const {
     std::string list;
@@ -28,15 +29,15 @@ class RankExchangeText {
   void add_shares(const ExchangedChunks&, std::int64_t threads, int barrier);
 
  private:
-  KernelText& k_;
+  const KernelText& k_;
   const kernel::SymmetricExchange& m_;
 };
 
 /// Returns the chunks of the block's tile.
 ExchangedChunks RankExchangeText::chunks() const {
-  const Node& n = k_.block_.nodes[verify::published_tile(k_.plan_)];
-  const graph::KernelTensor& tensor = k_.program_.tensors[m_.windows[0]];
-  const std::int64_t vector = verify::published_vector(k_.plan_, k_.program_);
+  const Node& n = k_.block.nodes[verify::published_tile(k_.plan)];
+  const graph::KernelTensor& tensor = k_.program.tensors[m_.windows[0]];
+  const std::int64_t vector = verify::published_vector(k_.plan, k_.program);
   const int inner = verify::neighbours_along(tensor);
   std::int64_t below = 1;  // chunks of the dimensions after this one
   Index at;
@@ -50,44 +51,16 @@ ExchangedChunks RankExchangeText::chunks() const {
   count(inner);
   for (int d = n.view.rank() - 1; d >= 0; --d)
     if (d != inner) count(d);
-  const std::int64_t iterations = n.view.iterates() ? k_.block_.loop : 1;
+  const std::int64_t iterations = n.view.iterates() ? k_.block.loop : 1;
   const Index iteration = iterations > 1 ? digit(Index::named("c"), below, iterations, true) : Index(0);
   Condition inside;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const Index here = k_.global_start(n, d, iteration) + digits[d];
-    if (n.view.predicated(d)) k_.check(inside, n.view.along(d, k_.block_), here);
+    const Index here = global_start(k_, n, d, iteration) + digits[d];
+    if (n.view.predicated(d)) check(k_, inside, n.view.along(d, k_.block), here);
     at = at + Index::named(fmt::format("({})", here)) * tensor.strides[d];
   }
   const std::string place = inside.empty() ? at.str() : fmt::format("{} ? {} : -1", text(inside), at);
   return {.vector = vector, .count = below * iterations, .at = fmt::format("[=](int c) {{ return {}; }}", place)};
-}
-
-/// Emits what the kernel's blocks do before all else, if ranks exchange tiles there. Requires that the block's coordinates have been emitted.
-void KernelText::begin_exchange_of_ranks() {
-  if (!plan_.symmetric) return;
-  const kernel::SymmetricExchange& m = *plan_.symmetric;
-  RankExchangeText text(*this);
-  const graph::Dim3& grid = block_.grid;
-  if (!m.at_end())
-    out_.line("// The block's part of {} goes to its rank's window; then it waits for those of the others.",
-              printable(program_.tensors[m.published].name));
-  out_.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
-  out_.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block, {});", text.pointer(m.state),
-            grid.count());
-  if (m.alternates())
-    out_.line("const int half = epoch.half({});", verify::half_window(program_.tensors[m.windows[0]]));
-  if (m.at_end()) {
-    if (m.two_shots()) return;
-    out_.line("// All ranks have read what the block of this number has stored in the launch before.");
-    out_.line("await_readers(epoch, tid{});", text.pointers(m.flags));
-    if (plan_.uses_tma(verify::published_tile(plan_))) out_.line("fence_proxy_async_global();");
-    return;
-  }
-  const ExchangedChunks chunks = text.chunks();
-  out_.line("publish<{}, {}, {}>({}, {}{}, tid, {});", chunks.vector, chunks.count, threads(),
-            text.pointer(m.published), text.pointer(m.window), m.alternates() ? " + half" : "", chunks.at);
-  text.meet(0, threads(), 0);
-  if (m.two_shots()) text.add_shares(chunks, threads(), 0);
 }
 
 /// Emits that blocks wait for those of their number, the `time`th time of a launch.
@@ -95,34 +68,64 @@ void RankExchangeText::meet(int time, std::int64_t threads, int barrier) {
   std::string more;
   if (time > 0 || barrier > 0) more += fmt::format(", {}", time);
   if (barrier > 0) more += fmt::format(", {}", barrier);
-  k_.out_.line("synchronize_symmetric<{}{}>(epoch, tid, {}{});", threads, more, pointer(m_.state), pointers(m_.flags));
+  k_.out.line("synchronize_symmetric<{}{}>(epoch, tid, {}{});", threads, more, pointer(m_.state), pointers(m_.flags));
 }
 
 /// Emits the totals of the shares that ranks have of a tile, and the wait for those of the others.
 void RankExchangeText::add_shares(const ExchangedChunks& chunks, std::int64_t threads, int barrier) {
-  k_.out_.line("// Each rank adds its share of the tile, for all ranks.");
-  k_.out_.line("add_shares<{}, {}, {}, {}, {}>(epoch, tid, {}{}{});", chunks.vector, chunks.count, threads, m_.maximum,
-               type_name(k_.program_.tensors[m_.windows[0]].dtype), chunks.at, pointers(m_.windows), pointers(m_.sums));
+  k_.out.line("// Each rank adds its share of the tile, for all ranks.");
+  k_.out.line("add_shares<{}, {}, {}, {}, {}>(epoch, tid, {}{}{});", chunks.vector, chunks.count, threads, m_.maximum,
+               type_name(k_.program.tensors[m_.windows[0]].dtype), chunks.at, pointers(m_.windows), pointers(m_.sums));
   meet(1, threads, barrier);
 }
 
-/// Emits what blocks do after they have stored their tile, if ranks exchange tiles then.
-void KernelText::end_exchange_of_ranks() {
-  if (!plan_.symmetric || !plan_.symmetric->at_end()) return;
-  const kernel::SymmetricExchange& m = *plan_.symmetric;
-  const bool roles = plan_.warp_specialized();
-  const int barrier = roles ? 1 : 0;  // that of the consumers
-  const std::int64_t threads = roles ? 32 * plan_.agents.at(0).warps : this->threads();
-  RankExchangeText text(*this);
+}  // namespace
+
+/// Emits what the kernel's blocks do before all else, if ranks exchange tiles there. Requires that the block's coordinates have been emitted.
+void begin_exchange_of_ranks(const KernelText& k) {
+  if (!k.plan.symmetric) return;
+  const kernel::SymmetricExchange& m = *k.plan.symmetric;
+  RankExchangeText text(k);
+  const graph::Dim3& grid = k.block.grid;
+  if (!m.at_end())
+    k.out.line("// The block's part of {} goes to its rank's window; then it waits for those of the others.",
+              printable(k.program.tensors[m.published].name));
+  k.out.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
+  k.out.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block, {});", text.pointer(m.state),
+            grid.count());
+  if (m.alternates())
+    k.out.line("const int half = epoch.half({});", verify::half_window(k.program.tensors[m.windows[0]]));
+  if (m.at_end()) {
+    if (m.two_shots()) return;
+    k.out.line("// All ranks have read what the block of this number has stored in the launch before.");
+    k.out.line("await_readers(epoch, tid{});", text.pointers(m.flags));
+    if (k.plan.uses_tma(verify::published_tile(k.plan))) k.out.line("fence_proxy_async_global();");
+    return;
+  }
   const ExchangedChunks chunks = text.chunks();
-  const graph::KernelTensor& window = program_.tensors[m.windows[0]];
+  k.out.line("publish<{}, {}, {}>({}, {}{}, tid, {});", chunks.vector, chunks.count, k.threads(),
+            text.pointer(m.published), text.pointer(m.window), m.alternates() ? " + half" : "", chunks.at);
+  text.meet(0, k.threads(), 0);
+  if (m.two_shots()) text.add_shares(chunks, k.threads(), 0);
+}
+
+/// Emits what blocks do after they have stored their tile, if ranks exchange tiles then.
+void end_exchange_of_ranks(const KernelText& k) {
+  if (!k.plan.symmetric || !k.plan.symmetric->at_end()) return;
+  const kernel::SymmetricExchange& m = *k.plan.symmetric;
+  const bool roles = k.plan.warp_specialized();
+  const int barrier = roles ? 1 : 0;  // that of the consumers
+  const std::int64_t threads = roles ? 32 * k.plan.agents.at(0).warps : k.threads();
+  RankExchangeText text(k);
+  const ExchangedChunks chunks = text.chunks();
+  const graph::KernelTensor& window = k.program.tensors[m.windows[0]];
   const std::string dtype = type_name(window.dtype), result = text.pointer(m.result);
-  out_.line("// The tile is in this rank's window; then the block waits for those of the others.");
-  if (plan_.uses_tma(verify::published_tile(plan_))) out_.line("tma_store_wait_complete<0>();");
+  k.out.line("// The tile is in this rank's window; then the block waits for those of the others.");
+  if (k.plan.uses_tma(verify::published_tile(k.plan))) k.out.line("tma_store_wait_complete<0>();");
   text.meet(0, threads, barrier);
   if (m.two_shots()) {
     text.add_shares(chunks, threads, barrier);
-    out_.line("publish<{}, {}, {}>({}, {}, tid, {});", chunks.vector, chunks.count, threads, text.pointer(m.sum),
+    k.out.line("publish<{}, {}, {}>({}, {}, tid, {});", chunks.vector, chunks.count, threads, text.pointer(m.sum),
               result, chunks.at);
     return;
   }
@@ -130,19 +133,19 @@ void KernelText::end_exchange_of_ranks() {
   std::string low = "0", high = std::to_string(elements);
   if (m.scatters) {
     const std::int64_t part = elements / m.ranks();
-    out_.line("const int part = epoch.rank * {};", part);
+    k.out.line("const int part = epoch.rank * {};", part);
     low = "part", high = fmt::format("part + {}", part);
   }
-  out_.line("add_tiles<{}, {}, {}, {}, {}>(tid, {}, {}, {}, {}{});", chunks.vector, chunks.count, threads, m.maximum,
+  k.out.line("add_tiles<{}, {}, {}, {}, {}>(tid, {}, {}, {}, {}{});", chunks.vector, chunks.count, threads, m.maximum,
             dtype, chunks.at, low, high, result, text.pointers(m.windows));
-  out_.line("release_readers<{}, {}>(epoch, tid{});", threads, barrier, text.pointers(m.flags));
+  k.out.line("release_readers<{}, {}>(epoch, tid{});", threads, barrier, text.pointers(m.flags));
 }
 
 /// Returns the expression of the pointer to a tensor: in a window, to the half that the launch uses.
-std::string KernelText::base(int tensor) const {
-  const std::string pointer = names_.pointer(program_.tensors[tensor].name);
-  return plan_.symmetric && plan_.symmetric->alternates() &&
-                 std::ranges::find(plan_.symmetric->windows, tensor) != plan_.symmetric->windows.end()
+std::string base(const KernelText& k, int tensor) {
+  const std::string pointer = k.names.pointer(k.program.tensors[tensor].name);
+  return k.plan.symmetric && k.plan.symmetric->alternates() &&
+                 std::ranges::find(k.plan.symmetric->windows, tensor) != k.plan.symmetric->windows.end()
              ? pointer + " + half"
              : pointer;
 }

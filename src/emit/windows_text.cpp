@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "emit/kernel_text.hpp"
+#include "emit/tensor_index.hpp"
 #include "kernel/index_width.hpp"
 
 namespace zellige::emit {
@@ -40,24 +40,24 @@ std::string along(int dim) { return fmt::format("_at{}", dim); }
 
 /// Emits the tiles that say where the elements of windows are: in memory, and along each dimension of the source in which
 /// some of them are padding.
-void KernelText::declare_windows(int tensor, const tile::Windows& w, bool wide) {
+void declare_windows(const KernelText& k, int tensor, const tile::Windows& w, bool wide) {
   const std::int64_t offset = w.offset();
-  out_.line("const auto {} = global_tile<{}{}>({}{});", global(tensor),
-            layout_of(w, [&](const tile::WindowDigit& d) { return w.step(d); }), wide ? ", long long" : "",
-            base(tensor), offset == 0 ? "" : fmt::format(" {} {}", offset < 0 ? "-" : "+", std::abs(offset)));
+  k.out.line("const auto {} = global_tile<{}{}>({}{});", k.global(tensor),
+             layout_of(w, [&](const tile::WindowDigit& d) { return w.step(d); }), wide ? ", long long" : "",
+             base(k, tensor), offset == 0 ? "" : fmt::format(" {} {}", offset < 0 ? "-" : "+", std::abs(offset)));
   for (int d = 0; d < static_cast<int>(w.extents.size()); ++d)
     if (w.padded(d))
-      out_.line("const auto {}{} = global_tile<{}>({});", global(tensor), along(d),
-                layout_of(w, [&](const tile::WindowDigit& of) { return of.dim == d ? of.step : 0; }),
-                w.origin[static_cast<std::size_t>(d)]);
+      k.out.line("const auto {}{} = global_tile<{}>({});", k.global(tensor), along(d),
+                 layout_of(w, [&](const tile::WindowDigit& of) { return of.dim == d ? of.step : 0; }),
+                 w.origin[static_cast<std::size_t>(d)]);
 }
 
 /// Adds to a condition that the element at coordinate `at` of node `n`'s tensor is no padding of windows.
-void KernelText::check_windows(Condition& inside, const Node& n, const std::vector<Index>& at) const {
-  const tile::Windows* w = n.unfolded ? program_.windows(n.tensor) : nullptr;
+void check_windows(const KernelText& k, Condition& inside, const Node& n, const std::vector<Index>& at) {
+  const tile::Windows* w = n.unfolded ? k.program.windows(n.tensor) : nullptr;
   for (int d = 0; w && d < static_cast<int>(w->extents.size()); ++d) {
     if (!w->padded(d)) continue;
-    const Index here = Index::named(fmt::format("{}{}({})", global(n.tensor), along(d), fmt::join(at, ", ")));
+    const Index here = Index::named(fmt::format("{}{}({})", k.global(n.tensor), along(d), fmt::join(at, ", ")));
     inside.push_back({-1, here}), inside.push_back({here, w->extents[static_cast<std::size_t>(d)]});
   }
 }

@@ -17,7 +17,7 @@ const Work& copy_of(const Kernel& kernel, int node) {
 
 }  // namespace
 
-std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner) {
+std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner, std::int64_t span) {
   const int size = graph::whole_bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
   if (n.unfolded) return fmt::format("{} is windows, whose elements no box has", tensor.name);
   if (rank > max_dimensions)
@@ -28,9 +28,9 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   // If the tile is the only one along its contiguous dimension, the row may be shorter than a span: the map
   // ends with the row, and TMA fills the rest of the box with zeros.
   const bool only = n.view.fixed(inner) && n.view.origin(inner) >= 0;
-  if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
+  if (n.shape[inner] * size % (only ? unit : span) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
-                       only ? unit : span_bytes);
+                       only ? unit : span);
   if (const std::int64_t end = n.view.end_unit(inner) * size, last = tile::ceil_div(end, unit) * unit;
       n.kind == tile::NodeKind::store && last > end + n.view.room(inner) * size)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);

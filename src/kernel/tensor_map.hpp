@@ -29,8 +29,9 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-/// Returns why TMA cannot copy the tile of a load or store whose rows run along dimension `inner`; "" if it can.
-std::string no_tensor_map(const tile::Node&, const graph::KernelTensor&, int inner);
+/// Returns why TMA cannot copy the tile of a load or store whose rows run along dimension `inner`, and are whole spans of `span` bytes of
+/// a swizzle; "" if it can.
+std::string no_tensor_map(const tile::Node&, const graph::KernelTensor&, int inner, std::int64_t span = span_bytes);
 
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
 TensorMap tensor_map(const Kernel&, const tile::TilePrograms&, int node);

@@ -89,4 +89,13 @@ std::optional<WidenedOperand> widened_operand(const tile::TileProgram& p, int no
   return w && graph::bits(w->packed) == 4 ? w : std::nullopt;
 }
 
+std::optional<WidenedOperand> widened_by(const Kernel& kernel, const Work& work) {
+  if (work.kind != WorkKind::to_operand) return {};
+  const tile::TileProgram& p = kernel.program;
+  for (const int product : p.consumers(work.node))
+    if (const Work* of = kernel.product_of(product); of && of->matmul.asynchronous())
+      return widened_operand(p, product, of->matmul);
+  return {};
+}
+
 }  // namespace zellige::kernel

@@ -1,10 +1,12 @@
-// Operands of matmuls that are widened from 4 or 8 bits in registers: the matmul's step reads the bytes, the scales and the
-// zero points, so that the operand itself has no tensor.
+// Operands of matmuls that are widened from 4 or 8 bits in registers, from their bytes, scales and zero points: the operand itself has
+// no tensor in shared memory.
 //
 //   round((unpack(bytes) - zero) * scale)     zero and scale: one number for each run of K of a column, or none
 //   round(unpack(bytes) * scale + zero)
 //
-// It is B of a product by mma.sync, whose bytes are in shared memory, or A of one by wgmma, which reads them in global memory.
+// It is B of a product by mma.sync, whose step widens it, or A of one by wgmma: a step of its own, `to_operand`, reads the bytes in a
+// stage of the producer's ring, and scales and zero points in global memory, and leaves the operand in registers. The loop's schedule
+// decides when that step begins.
 #pragma once
 #include <optional>
 
@@ -44,5 +46,8 @@ std::optional<WidenedOperand> widened_rows(const tile::TileProgram&, int node);
 /// Returns the operand of the matmul `node` that its step widens in registers, if there is one. By wgmma it is that of
 /// widened_rows(), by m16n8k16 operand B: its warps divide K into whole chunks of 32, and it alone reads the operand.
 std::optional<WidenedOperand> widened_operand(const tile::TileProgram&, int node, const MatmulChoice&);
+
+/// Returns the operand that a work leaves in registers for a product by wgmma, if it widens it.
+std::optional<WidenedOperand> widened_by(const Kernel&, const Work&);
 
 }  // namespace zellige::kernel

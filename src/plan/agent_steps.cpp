@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "kernel/leaves.hpp"
-
 namespace zellige::plan {
 
 void AgentSteps::depend() {
@@ -33,16 +31,13 @@ kernel::Step& AgentSteps::run(int t, int lag) {
 }
 
 kernel::Global AgentSteps::accessed_by(const selection::WorkItem& task) const {
-  const bool stays =
-      task.kind == kernel::WorkKind::mma && (!task.matmul.asynchronous() || kernel::read_in_place(plan_, task).empty());
+  const bool stays = task.kind == kernel::WorkKind::mma;
   return task.constant ? kernel::Global::constants : stays ? kernel::Global::nothing : kernel::Global::anything;
 }
 
 kernel::Step& AgentSteps::start(int t) {
   kernel::Step& s = step(kernel::Start{}, fmt::format("%{}", tasks_[t].node));
   s.work = tasks_[t];
-  // The first iteration's weights are loaded here.
-  if (tasks_[t].matmul.asynchronous()) s.global = accessed_by(tasks_[t]);
   return s;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernel/leaves.hpp"
 #include "plan/agent_steps.hpp"
 #include "plan/loop_parts.hpp"
 #include "schedule/peeled_loop.hpp"
@@ -372,24 +371,28 @@ class ConsumerAgent : PhaseSteps {
         of, [&](const schedule::LoopEntry& e) { return !parts_.parts[e.placed.item].tasks.empty(); });
     const bool counts = works && number >= 0;
     if (counts) open({.trip_count = number + 1, .from = number});
-    entries(of, releases, counts ? std::nullopt : std::optional(number));
+    entries(of, releases, number, counts);
     if (counts) close();
   }
 
-  /// Adds the items of one iteration, in order, and the waits between them. `peeled`: the iteration, if there is no loop around the
-  /// steps. `releases`: whether the producer waits for the stages of the rings.
+  /// Adds the items of one iteration, in order, and the waits between them. `peeled`: the iteration, if the loop does not run it;
+  /// `counts`: there is a loop of it alone around the steps. `releases`: whether the producer waits for the stages of the rings.
   void entries(const std::vector<schedule::LoopEntry>& of, bool releases,
-               std::optional<std::int64_t> peeled = std::nullopt) {
+               std::optional<std::int64_t> peeled = std::nullopt, bool counts = false) {
     for (const schedule::LoopEntry& entry : of) {
       for (const schedule::GroupWait& wait : entry.waits)
         arrive(wait.pending, channels_.accumulators[parts_.parts[wait.item].products]);
       const LoopPart& part = parts_.parts[entry.placed.item];
+      if (part.acquires) acquire(channels_.rings[part.ring]);
       if (parts_.graph.items[entry.placed.item].asynchronous())
-        issue(part, peeled ? *peeled + entry.placed.ahead : entry.placed.ahead, peeled.has_value(),
+        issue(part, peeled && !counts ? *peeled + entry.placed.ahead : entry.placed.ahead,
+              peeled && !counts                             ? First::any
+              : peeled && *peeled + entry.placed.ahead == 0 ? First::sums
+                                                            : First::none,
               entry.placed.ahead < 0);
       else if (part.tasks.empty() && releases)
         release(channels_.rings[part.ring]);
-      else if (part.ring >= 0 && !part.tasks.empty())
+      else if (!part.tasks.empty() && tasks_[part.tasks.front()].kind == kernel::WorkKind::mma)
         multiply(part, releases);
       else
         work(part.tasks, part.products < 0 ? -1 : channels_.accumulators[part.products]);
@@ -398,19 +401,22 @@ class ConsumerAgent : PhaseSteps {
 
   /// Adds a group of matmuls that each warp carries out itself. One lane releases their stage for its warp, after all of them have read it.
   void multiply(const LoopPart& part, bool releases) {
-    acquire(channels_.rings[part.ring]);
     work(part.tasks);
     if (releases) step(kernel::WarpBarrier{}), release(channels_.rings[part.ring]);
   }
 
+  /// Which products are the first of a sum, and overwrite its accumulators.
+  enum class First : std::uint8_t { none, sums, any };
+
   /// Adds a group of matmuls, which read stages of their ring. `lag`: of the iteration's tiles; `late`: whether they use what
   /// the iteration before has left in registers.
-  void issue(const LoopPart& part, std::int64_t lag, bool peeled, bool late) {
+  void issue(const LoopPart& part, std::int64_t lag, First first, bool late) {
     const int sums = channels_.accumulators[part.products];
-    acquire(channels_.rings[part.ring]);
     for (int product : part.tasks) {
       kernel::Step& s = run(product);
-      s.is = kernel::Mma{.channel = sums, .peeled = peeled, .pipelined = late};
+      const bool sum = plan_.program.nodes[tasks_[product].node].carried;
+      s.is = kernel::Mma{
+          .channel = sums, .peeled = first == First::any || (first == First::sums && sum), .pipelined = late};
       for (kernel::Access& a : s.reads) a.lag = static_cast<int>(lag);
     }
     commit(sums);
@@ -459,9 +465,6 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
       loads_wait = loads_wait || varies(t);
     else
       alone = true;
-  // Weights that a product widens are read where they are.
-  for (const selection::WorkItem& t : from.tasks)
-    alone = alone || (t.matmul.asynchronous() && !t.constant && !kernel::read_in_place(kernel, t).empty());
   kernel.agents.push_back(ConsumerAgent(from, "consumer", warps, moves ? most : 0, !loads_wait || alone).build());
   kernel.agents.push_back(ProducerAgent(from, "producer", moves ? group : 1, moves ? spared : 0, loads_wait).build());
 }

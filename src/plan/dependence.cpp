@@ -64,17 +64,19 @@ bool reads_constant(const tile::Node& n, const tile::TilePrograms& program) {
          program.tensors[program.memory_of(n.tensor)].constant;
 }
 
-std::vector<int> widened_in_place(const kernel::Kernel& kernel, selection::Tasks& tasks,
-                                  const tile::TilePrograms& program) {
-  std::vector<int> all;
-  for (selection::WorkItem& t : tasks) {
-    if (t.kind != kernel::WorkKind::mma || !t.matmul.asynchronous()) continue;
-    const auto w = kernel::widened_operand(kernel.program, t.node, t.matmul);
+WidenedLoads widened_loads(const kernel::Kernel& kernel, selection::Tasks& tasks, const tile::TilePrograms& program) {
+  WidenedLoads all;
+  for (const selection::WorkItem& product : tasks) {
+    if (product.kind != kernel::WorkKind::mma || !product.matmul.asynchronous()) continue;
+    const auto w = kernel::widened_operand(kernel.program, product.node, product.matmul);
     if (!w) continue;
-    const std::vector<int> loads = w->loads();
-    t.constant = kernel.programmatic &&
-                 std::ranges::all_of(loads, [&](int i) { return reads_constant(kernel.program.nodes[i], program); });
-    all.insert(all.end(), loads.begin(), loads.end());
+    const auto constant = [&](int i) { return i < 0 || reads_constant(kernel.program.nodes[i], program); };
+    for (selection::WorkItem& t : tasks)
+      if (t.kind == kernel::WorkKind::to_operand && t.node == w->round)
+        t.constant = kernel.programmatic && constant(w->scale) && constant(w->zero);
+    all.bytes.push_back(w->bytes);
+    for (const int i : {w->scale, w->zero})
+      if (i >= 0) all.numbers.push_back(i);
   }
   return all;
 }

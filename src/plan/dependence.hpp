@@ -20,9 +20,13 @@ namespace zellige::plan {
 /// (Kernel::programmatic), such loads may precede griddepcontrol.wait.
 bool reads_constant(const tile::Node&, const tile::TilePrograms&);
 
-/// Returns the loads of tiles that products by wgmma widen, whose threads read them where they are (kernel/widened.hpp). Notes
-/// which of these products read constant inputs alone.
-std::vector<int> widened_in_place(const kernel::Kernel&, selection::Tasks&, const tile::TilePrograms&);
+/// The loads of operands that are widened for products by wgmma (kernel/widened.hpp): of the bytes, which a producer copies, and of scales
+/// and zero points, which threads read where they are.
+struct WidenedLoads {
+  std::vector<int> bytes, numbers;
+};
+/// Returns them. Notes which of the tasks that widen read constant numbers alone.
+WidenedLoads widened_loads(const kernel::Kernel&, selection::Tasks&, const tile::TilePrograms&);
 
 /// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
 /// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the

@@ -279,7 +279,7 @@ void place_matmul(Grouping& g, int i) {
   const auto widened = kernel::widened_operand(g.program, i, choice);
   for (int side = 0; side < 2; ++side) {
     const int operand = n.in[side];
-    if (widened && side == widened->side)
+    if (widened && side == widened->side && !choice.asynchronous())
       g.evaluate(mma, g.node(operand).in[0]);
     else if (g.node(operand).kind == tile::NodeKind::load)
       g.load_reads[operand].push_back({mma, false});
@@ -313,25 +313,28 @@ void place_accumulate(Grouping& g, int i) {
   g.producer[i] = t;
 }
 
-/// Adds the task that stores the matmul operand `i`, or keeps it in registers for a chained matmul.
+/// Adds the task that stores the matmul operand `i`, or leaves it in registers for a matmul by wgmma: one that is chained, or whose
+/// weights it widens.
 void place_round(Grouping& g, int i) {
   const tile::Node& n = g.node(i);
+  const auto in_registers = [&](int context) {
+    const int t = g.add(kernel::WorkKind::to_operand, i, context);
+    g.evaluate(t, n.in[0]), g.keep(i, context), g.producer[i] = t;
+  };
   for (int reader : g.program.consumers(i))
-    if (g.tensor_core(reader))
-      if (const auto w = kernel::widened_operand(g.program, reader, g.selected.matmuls.at(reader)); w && w->round == i)
-        return;  // the matmul's step widens it
+    if (g.tensor_core(reader)) {
+      const kernel::MatmulChoice& choice = g.selected.matmuls.at(reader);
+      const auto w = kernel::widened_operand(g.program, reader, choice);
+      if (!w || w->round != i) continue;
+      if (choice.asynchronous()) in_registers(g.add_context(selection::widened_layout(n, choice, g.target)));
+      return;  // otherwise the matmul's step widens it
+    }
   int chained = -1;
   for (int reader : g.program.consumers(i))
     if (g.tensor_core(reader) && g.selected.fragments_from.contains(reader) && g.node(reader).in[0] == i)
       chained = reader;
   int c = g.registers(n.in[0], i);
-  if (chained >= 0) {
-    const int t = g.add(kernel::WorkKind::to_operand, i, g.kernel.rmem_of(g.selected.fragments_from.at(chained)));
-    g.evaluate(t, n.in[0]);
-    g.keep(i, g.tasks[t].context);
-    g.producer[i] = t;
-    return;
-  }
+  if (chained >= 0) return in_registers(g.kernel.rmem_of(g.selected.fragments_from.at(chained)));
   const graph::Shape padded = selection::operand_padding(g.selected, i);
   if (c < 0 || !g.layout(c).row || !kernel::covers(g.layout(c), padded))
     c = g.add_blocked(padded, n.inner, kernel::max_elements_per_step);
@@ -441,15 +444,17 @@ void place_loads(Grouping& g) {
     total += bytes;
     if (read_by_several(reads)) again += bytes;
   }
-  const std::vector<int> widened = widened_in_place(g.kernel, g.tasks, g.whole);
+  const WidenedLoads widened = widened_loads(g.kernel, g.tasks, g.whole);
   for (const auto& [load, reads] : g.load_reads) {
     const bool too_big = total > half && (again > half || !read_by_several(reads));
     const tile::Node& n = g.node(load);
     const int gmem_inner = selection::innermost(g.whole, n);
     const kernel::CopyChoice wide = selection::widest_copy(g.whole, n, g.target);
-    const bool direct = g.rows >= 0 || std::ranges::count(widened, load) > 0 ||
-                        (!g.is_operand(load) && selection::read_in_place(g.kernel, g.selected, g.tasks, g.whole,
-                                                                         g.target, load, reads, g.loads, too_big));
+    const bool streamed = std::ranges::count(widened.bytes, load) > 0;
+    const bool direct =
+        g.rows >= 0 || std::ranges::count(widened.numbers, load) > 0 ||
+        (!g.is_operand(load) && !streamed &&
+         selection::read_in_place(g.kernel, g.selected, g.tasks, g.whole, g.target, load, reads, g.loads, too_big));
     if (direct || (tile::number_of(n) >= 0 && n.page == 0)) {
       std::erase_if(g.kernel.gmem, [of = load](const kernel::GmemTensor& t) { return t.node == of; });
       g.kernel.gmem.push_back({load, wide.vector});
@@ -462,6 +467,7 @@ void place_loads(Grouping& g) {
       if (g.tensor_core(reader) && (g.selected.matmuls.at(reader).proxy() == target::Proxy::async ||
                                     (g.loads == selection::Loads::by_producer && g.node(reader).carried)))
         copy.row = target::find_tma(g.target, kernel::Space::gmem, kernel::Space::smem, n.shape.size());
+    if (streamed) copy.row = target::find_tma(g.target, kernel::Space::gmem, kernel::Space::smem, n.shape.size());
     const int b = g.add_buffer(load, n.dtype, n.shape, padded, 1, n.inner);
     g.kernel.tensors[b].matmul_operand = g.is_operand(load);
     const int t =

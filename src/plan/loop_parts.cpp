@@ -82,7 +82,7 @@ class PartsOfLoop {
                                        .by = row.completion,
                                        .unit = 0,
                                        .cycles = 0});
-        result_.parts.push_back({.products = result_.groups, .ring = result_.groups});
+        result_.parts.push_back({.products = result_.groups, .ring = result_.groups, .acquires = true});
         ++result_.groups;
       }
       result_.graph.items[found.item].cycles += cycles_of(tasks_[t].matmul);
@@ -147,10 +147,7 @@ class PartsOfLoop {
   /// group's.
   void copies(int g, const std::vector<int>& streamed) {
     const auto reads = [&](int of, int copy) {
-      return std::ranges::any_of(result_.parts[of].tasks, [&](int t) {
-        return std::ranges::find(tasks_[t].reads, tasks_[copy].tensor, &kernel::Access::tensor) !=
-               tasks_[t].reads.end();
-      });
+      return std::ranges::any_of(result_.parts[of].tasks, [&](int t) { return reads_tile(t, copy); });
     };
     LoopPart part{.ring = g};
     for (int t : streamed) {
@@ -168,6 +165,26 @@ class PartsOfLoop {
                                    .latency = row.latency.value_or(0)});
     result_.parts.push_back(std::move(part));
     depend(last(), g, 0);
+    widened_from(last(), g);
+  }
+
+  /// Adds the dependences of the computations that read tiles of the copies `from` before the products of group `g` do: what widens their
+  /// operand. The first of them acquires the stage.
+  void widened_from(int from, int g) {
+    for (int t : inside_) {
+      if (product(t) || of_tasks_[t].own != 0 || (of_tasks_[t].earlier >> g & 1) == 0) continue;
+      const auto reads = [&](int copy) { return reads_tile(t, copy); };
+      if (std::ranges::none_of(result_.parts[from].tasks, reads)) continue;
+      LoopPart& part = result_.parts[of_tasks_[t].item];
+      depend(from, of_tasks_[t].item, 0);
+      depend(of_tasks_[t].item, g, 0);
+      part.ring = g, part.acquires = true, result_.parts[g].acquires = false;
+    }
+  }
+
+  /// Returns whether task `t` reads the tile that task `copy` copies.
+  bool reads_tile(int t, int copy) const {
+    return std::ranges::find(tasks_[t].reads, tasks_[copy].tensor, &kernel::Access::tensor) != tasks_[t].reads.end();
   }
 
   const kernel::Kernel& kernel_;

@@ -18,7 +18,9 @@ namespace zellige::plan {
 struct LoopPart {
   std::vector<int> tasks = {};  // of copies, products or computations; empty: it releases a stage
   int products = -1;  // the group of products: its own or, of a computation, that which it awaits last; -1: none
-  int ring = -1;      // the ring that its copies fill, its products read, or whose stage it releases; -1: none
+  // The ring that its copies fill, its products or computations read, or whose stage it releases; -1: none.
+  int ring = -1;
+  bool acquires = false;  // it is the first of an iteration that reads a stage of the ring
 };
 
 /// A loop's graph, and by item what it does. Rings and groups of products have numbers in the order of first use: ring r has the

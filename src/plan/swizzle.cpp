@@ -192,7 +192,7 @@ class BufferArrangement {
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run(Swizzles swizzles) {
     const auto by_tma = [&](const selection::WorkItem& t) { return t.tensor == index_ && t.copy.by_tensor_map(); };
-    if (std::ranges::any_of(tasks_, by_tma)) return in_spans(target::widest(admissible()));
+    if (std::ranges::any_of(tasks_, by_tma)) return in_spans(widens() ? of_line() : target::widest(admissible()));
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
@@ -224,6 +224,23 @@ class BufferArrangement {
         if (in[side] == buffer_.node) all &= (side == 0 ? t.matmul.row->a : t.matmul.row->b).swizzles;
     }
     return all;
+  }
+
+  /// Returns whether the buffer has weights of 4 or 8 bits that threads widen into registers.
+  bool widens() const {
+    const auto of_buffer = [&](const selection::WorkItem& t) {
+      const auto w = t.kind == kernel::WorkKind::mma && t.matmul.asynchronous()
+                         ? kernel::widened_operand(plan_.program, t.node, t.matmul)
+                         : std::nullopt;
+      return w && w->bytes == buffer_.node;
+    };
+    return std::ranges::any_of(tasks_, of_buffer);
+  }
+  /// Returns the swizzle whose spans are the buffer's lines.
+  SwizzleMode of_line() const {
+    const std::int64_t line = graph::bytes_of(buffer_.padded[buffer_.inner], buffer_.dtype);
+    return SwizzleMode(std::countr_zero(static_cast<std::uint64_t>(line)) -
+                       std::countr_zero(swizzle_span(SwizzleMode::none)));
   }
 
   /// Returns the swizzles of which a block's part of the buffer, if task t has parts along its lines, is whole spans.

@@ -9,6 +9,7 @@
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
+#include "kernel/widened.hpp"
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
 #include "selection/copies.hpp"
@@ -385,8 +386,10 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.launched = static_cast<double>(of.kernel.blocks > 0 ? of.kernel.blocks : p.grid.count());
   k.warp_specialized = of.kernel.warp_specialized();
   k.matmuls = static_cast<int>(std::ranges::count(p.nodes, tile::NodeKind::matmul, &tile::Node::kind));
-  k.chained = kernel::find_work(
-      of.kernel, [&](const kernel::Work& w) { return w.matmul.chained() && of.kernel.has_fragments(w.node); });
+  k.chained = kernel::find_work(of.kernel, [&](const kernel::Work& w) {
+    return w.matmul.chained() && of.kernel.has_fragments(w.node) &&
+           !kernel::widened_operand(of.kernel.program, w.node, w.matmul);
+  });
   // Warps that multiply by mma.sync wait for tiles alone, as they do where they copy them.
   const bool asynchronous =
       kernel::find_work(of.kernel, [](const kernel::Work& w) { return w.matmul.asynchronous(); }) != nullptr;

@@ -329,6 +329,24 @@ class Collection {
   int edges_ = 0;                       // number of open guards that check a tensor's bounds
 };
 
+/// Returns the counters of the loads by which threads read the bytes that they widen for a product by wgmma, tile by tile: each lane loads
+/// a quarter of a row, 16 bytes at a time or all of them, of two rows of each 16 (block/widened_rows.hpp).
+SharedCounts loads_of_bytes(const kernel::Kernel& kernel, const kernel::WidenedOperand& w) {
+  const kernel::SmemTensor& b = kernel.tensors[static_cast<std::size_t>(kernel.tensor_of(w.bytes))];
+  const std::int64_t own = b.padded[1] / 4, bytes = std::min<std::int64_t>(own, 16), rows = b.padded[0];
+  SharedCounts result;
+  for (std::int64_t first = 0; first < rows; first += 8)
+    for (std::int64_t i = 0; i < own; i += bytes) {
+      BankAccess access{.bytes = static_cast<int>(bytes), .address = {}, .load = true};
+      for (int lane = 0; lane < 32; ++lane) access.address.push_back(b.address({first + lane / 4, lane % 4 * own + i}));
+      const int total = evaluate(access).total;
+      result.counts[by_width(Counter::shared_load_1, static_cast<unsigned>(bytes))] += 32;
+      result.counts[Counter::shared_load_wavefronts] += static_cast<std::uint64_t>(total);
+      result.counts[Counter::shared_load_wavefronts_ideal] += static_cast<std::uint64_t>(ideal(access, total));
+    }
+  return result;
+}
+
 }  // namespace
 
 std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel& kernel, kernel::StepSpan steps) {
@@ -343,8 +361,10 @@ SharedCounts count_shared(const kernel::Kernel& kernel, kernel::StepSpan steps) 
   const kernel::Context& c = kernel.layout_of(t);
   const tile::Node& n = kernel.program.nodes[t.node];
   const bool staged = t.kind == kernel::WorkKind::to_global && t.tensor >= 0;
-  if (t.kind == kernel::WorkKind::mma && kernel::widened_operand(kernel.program, t.node, t.matmul))
+  if (t.kind == kernel::WorkKind::mma && !t.matmul.asynchronous() &&
+      kernel::widened_operand(kernel.program, t.node, t.matmul))
     return {.counts = {}, .exact = false};
+  if (const auto widened = kernel::widened_by(kernel, t)) return loads_of_bytes(kernel, *widened);
   if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::fetch) return {};
   if (t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster) {
     const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.tensor : steps.front().reads.front().tensor;

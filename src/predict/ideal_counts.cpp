@@ -89,6 +89,12 @@ class ScheduleWalk {
             graph::DType::f32);
       return;
     }
+    if (const auto widened = kernel::widened_by(plan_, t)) {  // each lane 16 bytes of a row, or a quarter of it
+      const kernel::SmemTensor& b = plan_.tensors[plan_.tensor_of(widened->bytes)];
+      const double bytes = static_cast<double>(graph::size(b.padded)), each = std::min(16.0, b.padded[1] / 4.0);
+      all_.accesses += times * bytes / each / 32, all_.wavefronts += times * bytes / 128;
+      return;
+    }
     for (const kernel::Access& read : step.reads) {
       const kernel::SmemTensor& b = plan_.tensors[read.tensor];
       // Every thread reads a row's number once, in front of the loop along the row, or once a vector.
@@ -114,7 +120,7 @@ class ScheduleWalk {
                        m_tiles = tile::ceil_div(m.m, m.row->m), steps = tile::ceil_div(m.k, m.row->k),
                        batch = m.batch * slices;
     const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
-    const bool widened = kernel::widened_operand(plan_.program, t.node, m).has_value();
+    const bool widened = !m.asynchronous() && kernel::widened_operand(plan_.program, t.node, m).has_value();
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && plan_.has_fragments(t.node)) continue;
       if (widened) {  // each lane 16 bytes of a row, or 4 of a column and its numbers

@@ -97,9 +97,8 @@ void check_workspace(const emit::Manifest& m) {
 TmaElement element(graph::DType dtype) {
   constexpr std::pair<graph::DType, TmaElement> known[] = {{graph::DType::f16, TmaElement::f16},
                                                            {graph::DType::bf16, TmaElement::bf16},
-                                                           {graph::DType::f32, TmaElement::f32},
-                                                           {graph::DType::e4m3, TmaElement::u8},
-                                                           {graph::DType::e5m2, TmaElement::u8}};
+                                                           {graph::DType::f32, TmaElement::f32}};
+  if (graph::bits(dtype) <= 8) return TmaElement::u8;  // two numbers of 4 bits are a byte
   for (const auto& [type, element] : known)
     if (type == dtype) return element;
   fail("tensor map: TMA has no element type for {}", graph::name(dtype));

@@ -1,6 +1,7 @@
 #include "selection/warpgroups.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
@@ -74,6 +75,7 @@ class OnWarpgroups {
       const kernel::MatmulChoice& choice = choices.at(product);
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : scaled_ ? 2 * own : own;
+      if (widens_) sums += choice.m * choice.k / (2 * p_.threads());  // the registers of A
     }
     const std::int64_t columns = kernel::tensor_columns(choices).count;
     if (columns > target::tensor_memory_columns)
@@ -143,12 +145,15 @@ class OnWarpgroups {
     });
   }
 
-  /// Returns the reason if threads cannot load the words of weights that they widen: those begin at multiples of 4 bytes, and the tiles
-  /// have all of K.
+  /// Returns the reason if TMA cannot load the bytes of weights that threads widen, whose lines are a swizzle's, or if the tiles have not
+  /// all of K.
   std::string weights(const kernel::WidenedOperand& w) const {
     const tile::Node& bytes = p_.nodes[w.bytes];
-    if (widest_copy(program_, bytes, target_).bytes < 4)
-      return fmt::format("words of %{} do not begin at multiples of 4 bytes", w.bytes);
+    const graph::KernelTensor tensor = program_.minimally_aligned(bytes.tensor);
+    const std::int64_t line = graph::bytes_of(bytes.shape[bytes.inner], bytes.dtype);
+    if (line > kernel::span_bytes || !std::has_single_bit(static_cast<std::uint64_t>(line)))
+      return fmt::format("lines of %{} have {} bytes, a swizzle's 32, 64 or 128", w.bytes, line);
+    if (std::string why = kernel::no_tensor_map(bytes, tensor, bytes.inner, line); !why.empty()) return why;
     for (const int load : w.loads())
       for (int d = 0; d < 2; ++d)
         if (const tile::Node& n = p_.nodes[load]; n.view.origin(d) < 0 || n.view.along(d, p_).size() >= 0 ||
@@ -268,6 +273,15 @@ bool takes_long(const tile::TileProgram& p, int node, int scores) {
 const Instruction* single_tiles(const Instruction& row) {
   const Instruction& single = target::single_tile_mma();
   return kernel::warps_of(row) > 1 && row.n % (2 * single.n) != 0 ? &single : nullptr;
+}
+
+kernel::Context widened_layout(const tile::Node& operand, const kernel::MatmulChoice& product,
+                               const target::Target& target) {
+  const std::string_view type = graph::name(operand.dtype);
+  const Instruction* row =
+      target::find_warpgroup_mma(target, type, type, graph::name(graph::DType::f32), operand.shape[1], true);
+  if (!row) fail("no product by wgmma has the {} columns of {}", operand.shape[1], operand.name);
+  return kernel::accumulators(operand.shape, product.warps, *row);
 }
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const graph::Shape& c,

@@ -48,6 +48,10 @@ int accumulators_to_keep_in(const Selection&, const tile::Sections&, int node);
 /// describes the other wgmma.
 const Instruction* single_tiles(const Instruction&);
 
+/// Returns the layout in which threads leave the tile of weights `operand` that they widen, the A of a product by wgmma: that of the
+/// accumulators of a product whose columns are its K.
+kernel::Context widened_layout(const tile::Node& operand, const kernel::MatmulChoice&, const target::Target&);
+
 /// Returns whether two instructions leave a result of shape `c` in the same registers of the same threads.
 /// `row` is a wgmma that computes all matrices of a batch as adjacent columns of one matrix. `separate`
 /// computes one matrix after another; the code that reads accumulators is written for it.

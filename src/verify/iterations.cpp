@@ -109,7 +109,8 @@ class RoleIterations {
       const Mma* of = as<Mma>(s);
       return of && of->peeled && s.work.node == what.second;
     });
-    if (mma.peeled && (over || !carried || !first))
+    const bool once = !over || (over->kind == Loop::iterations && over->from == 0 && over->trip_count == 1);
+    if (mma.peeled && (!once || !carried || !first))
       reject(k_, "{} overwrites its accumulators (peeled), and is not the first product of a sum, before its loop",
              text(what));
     if (begins && first && !mma.peeled)

@@ -3,6 +3,7 @@
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/sliced.hpp"
+#include "kernel/widened.hpp"
 #include "selection/tile_schedule.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
@@ -46,8 +47,10 @@ class Facts {
              compute->to_cluster ? "says" : "does not say");
     if (const Copy* copy = as<Copy>(step_); copy && copy->multicast != (w_.kind == WorkKind::copy_in && w_.part >= 0))
       reject(k_, w_, "{} multicast; a load of a block's part alone is so", copy->multicast ? "says" : "does not say");
-    if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != (w_.matmul.chained() && k_.has_fragments(w_.node)))
-      reject(k_, w_, "{} pipelined; a product whose A is in registers alone is so",
+    // What is widened for a product is multiplied in the same iteration.
+    const bool chain = w_.matmul.chained() && !kernel::widened_operand(k_.program, w_.node, w_.matmul);
+    if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != chain)
+      reject(k_, w_, "{} pipelined; a product whose A is made of another one alone is so",
              mma->pipelined ? "says" : "does not say");
     if (kernel::acquired_channel_of(step_) != kernel::channel_of(step_))
       reject(k_, w_, "names an acquired channel besides its own");

@@ -125,7 +125,7 @@ void check_in_place(const Kernel& k, const TilePrograms& program, const target::
 std::optional<TmaTensor> described(const kernel::TensorMap& map, const std::string& name) {
   TmaTensor t;
   t.name = name.c_str();
-  const bool of_8_bits = map.dtype == DType::e4m3 || map.dtype == DType::e5m2;
+  const bool of_8_bits = graph::bits(map.dtype) == 8;
   if (!of_8_bits && map.dtype != DType::f16 && map.dtype != DType::bf16 && map.dtype != DType::f32) return {};
   t.element = of_8_bits ? TmaElement::u8 : map.dtype == DType::f32 ? TmaElement::f32 : TmaElement::f16;
   t.rank = static_cast<int>(map.extent.size());
@@ -140,7 +140,10 @@ void check_tensor_map(const Kernel& k, const TilePrograms& program, const Work& 
   const Node& n = k.program.nodes[w.node];
   const KernelTensor& tensor = program.tensors[n.tensor];
   const SmemTensor& b = k.tensors[w.tensor];
-  if (std::string why = kernel::no_tensor_map(n, program.minimally_aligned(n.tensor), b.inner); !why.empty())
+  // Bytes that threads widen have spans as long as their lines.
+  const bool bytes = n.kind == NodeKind::load && !b.matmul_operand;
+  const std::int64_t span = bytes ? b.span() : kernel::span_bytes;
+  if (std::string why = kernel::no_tensor_map(n, program.minimally_aligned(n.tensor), b.inner, span); !why.empty())
     reject(k, w, "is by TMA: {}", why);
   if (b.shape != n.shape || b.dtype != n.dtype)
     reject(k, w, "copies {} {} by TMA between {} and {} {} of {}", graph::name(n.dtype), to_string(n.shape),

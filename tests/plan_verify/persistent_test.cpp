@@ -64,7 +64,7 @@ void take_tiles(kernel::Kernel& k) {
   k.agents = {{.name = "consumer", .warps = 4, .steps = {{.is = tiles}}}};
 }
 
-/// Lets all blocks take their tiles, as KernelText::tiles() emits the loop. Returns whether each tile is taken once, by all parts of
+/// Lets all blocks take their tiles, as tiles() (emit/role_text.cpp) emits the loop. Returns whether each tile is taken once, by all parts of
 /// its loop, and whether a block has the number that the loop says.
 bool once(const kernel::Kernel& k) {
   const graph::Dim3& grid = k.program.grid;

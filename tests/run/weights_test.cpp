@@ -4,7 +4,10 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "kernel/widened.hpp"
 #include "plan/plan.hpp"
+#include "predict/predict.hpp"
+#include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
 namespace {
@@ -106,17 +109,34 @@ std::pair<graph::KernelGraph, std::vector<Array>> layer_of(const Layer& l) {
   return {b.build(), std::move(inputs)};
 }
 
+/// Returns what the emulator computes of the graph, and expects the counters that are predicted of its kernel.
+std::vector<double> emulate_counted(const graph::KernelGraph& g, const std::vector<Array>& inputs, const char* target) {
+  static const toolchain::Cache cache = toolchain::Cache::temporary();
+  const emit::EmittedProgram p = test::transpile(g, target::find(target));
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                  : poisoned(t));
+  const EmulatedRun r = run_emulated(p, storage, cache, 2);
+  for (const auto& f : r.findings) ADD_FAILURE() << target << ": " << f.message;
+  for (const auto& [counter, n] : predict::predict(p.plan.kernels[0]))
+    EXPECT_EQ(n, r.kernels[0].counters[counter]) << target << ": " << emulate::name(counter);
+  for (std::size_t t = 0; t < storage.size(); ++t)
+    if (p.manifest.tensors[t].role == emit::Role::output) return unpack(p.manifest.tensors[t], storage[t]);
+  return {};
+}
+
 /// Expects that the layer is one kernel for the target, which computes what the reference does. Returns its graph.
 graph::KernelGraph expect_one_kernel(const Layer& l, const char* target) {
   const auto& [g, inputs] = layer_of(l);
   fuse::Optimized o = fuse::optimize(g, target::find(target));
   EXPECT_EQ(o.kernels.size(), 1u) << target;
   const std::vector<Array> expected = reference::run_reference(g, inputs);
-  const std::vector<std::vector<double>> found = emulate_graph(o.graph, inputs, target);
+  const std::vector<double> found = emulate_counted(o.graph, inputs, target);
   const double step = std::ldexp(1.0, -graph::format(l.activation).mantissa);
   int wrong = 0;
-  for (std::size_t i = 0; i < found[0].size(); ++i)
-    wrong += !(std::fabs(found[0][i] - expected[0].values[i]) <= step * std::fabs(expected[0].values[i]) + 1e-3);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    wrong += !(std::fabs(found[i] - expected[0].values[i]) <= step * std::fabs(expected[0].values[i]) + 1e-3);
   EXPECT_EQ(wrong, 0) << target;
   return std::move(o.graph);
 }
@@ -129,10 +149,28 @@ TEST_P(WidenedLayers, AreOneKernelAndTheReferences) {
 
 class LayersInRegisters : public testing::TestWithParam<Layer> {};
 
-TEST_P(LayersInRegisters, AreMultipliedByWarpgroups) {
+/// The steps of the consumer's loop, each by its name in .ir; of work the kind.
+std::vector<std::string> steps_of_loop(const kernel::Kernel& k) {
+  std::vector<std::string> names;
+  for (const kernel::Step& step : k.agents.at(0).steps)
+    if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step); loop && loop->from > 0)
+      for (const kernel::Step& s : loop->body)
+        names.emplace_back(s.work.node < 0 ? kernel::name(s) : kernel::name(s.work.kind));
+  return names;
+}
+
+TEST_P(LayersInRegisters, AreWidenedByAnItemOfTheSchedule) {
   const graph::KernelGraph g = expect_one_kernel(GetParam(), "sm_90a");
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
-  EXPECT_TRUE(kernel::find_work(plan.kernels[0], [](const kernel::Work& w) { return w.matmul.chained(); }));
+  const kernel::Kernel& k = plan.kernels[0];
+  EXPECT_TRUE(kernel::find_work(k, [](const kernel::Work& w) { return w.matmul.chained(); }));
+  std::vector<std::string> steps = steps_of_loop(k);
+  std::erase(steps, "release");  // there is none where each iteration has a stage
+  EXPECT_EQ(steps, (std::vector<std::string>{"wait_group", "acquire", "to operand", "mma", "commit"}));
+  const kernel::Work* widens =
+      kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_operand; });
+  ASSERT_TRUE(widens);
+  EXPECT_TRUE(k.uses_tma(kernel::widened_by(k, *widens)->bytes));
 }
 
 // Rows and columns that tiles do not divide.

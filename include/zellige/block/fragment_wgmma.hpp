@@ -39,14 +39,17 @@ ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A
 }
 
 /// Issues d = a b + (accumulate ? d : 0), where a is in registers: the rounded accumulators of another matmul, whose
-/// N dimension is the K of this matmul. The other matmul must have the same M and WM as d. `Steps` is the number of
-/// 16-element steps of K. Does not commit the wgmma group.
+/// N dimension is the K of this matmul, or weights that were widened. The other matmul must have the same M and WM as d.
+/// `Steps` is the number of 16-element steps of K. Does not commit the wgmma group.
 template <class T, int Steps, int M, int N, int WM, class F, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T, F>& a, const B& b,
                               bool accumulate = true) {
-  static_assert(F::rows == M && F::warps_m == WM && F::my_n == Steps && F::my_b * F::my_m == 1,
+  constexpr int times = F::my_m, values = sizeof(d.d) / sizeof(float) / times;
+  static_assert(F::rows == M && F::warps_m == WM && F::my_n == Steps && F::my_b == 1,
                 "issue_wgmma: rows of the operand are those of the accumulators, its columns are K");
-  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[sizeof(d.d) / sizeof(float)]>(d.d), a.a[0][0], b, accumulate);
+#pragma unroll
+  for (int i = 0; i < times; ++i)
+    issue_wgmma<T, Steps>(reinterpret_cast<float(&)[values]>((&d.d[0][0])[i * values]), a.a[0][i], b, accumulate);
 }
 
 }  // namespace zellige

@@ -1,20 +1,16 @@
-// Multiplies by wgmma a block's weights of 4 or 8 bits, which each thread loads from global memory and widens into the A
-// registers, by a tile in shared memory. The product is turned: the weights' rows are wgmma's M.
+// Widens a block's weights of 4 or 8 bits, whose bytes are in shared memory, into the A registers of a product by wgmma. The product
+// is turned: the weights' rows are wgmma's M.
 //
-//   WidenedRows<half_t, uint4_packed, Fragment<1, 128, 256, 1, 8>, 64, 16, 64, 64> rows;
-//   rows.load(bytes, scales, zeros, warp, lane);                    // of the first iteration
-//   issue_widened(d, rows, k_major<256>(sX), [&] { rows.load(...); });   // d += A X; then loads for the next iteration
-//   wgmma_commit(), wgmma_wait<0>();                                // d may be read
+//   Operand<half_t, Fragment<1, 128, 64, 1, 8, 1, 1>> a;                             // 128 rows, 64 of K, eight warps
+//   widen_rows<uint4_packed, 64, 64>(a, bytes, scales, zeros, warp, lane);           // a = (q - zero) * scale
+//   issue_wgmma<half_t, 4>(d, a, k_major<256>(sX)), wgmma_commit();                  // d += a X
 //
-// A is (q - zero) * scale or, with Added, q * scale + zero. The caller's functions return where a number lies: bytes(n, i), byte i of the tile's row n;
-// scales(n, r) and zeros(n, r), those of run number r of K; NoNumbers: there are none. They clamp n to rows that exist.
-//
-// Parts of 32 elements of K take turns in two sets of A registers: while wgmma reads one, the threads widen into the other.
-// So a part's wgmma are a group of their own, except for the last part, which the caller commits.
+// The caller's functions return where a number lies: bytes(n, i), byte i of the tile's row n, in shared memory; scales(n, r) and
+// zeros(n, r), those of run number r of K; NoNumbers: there are none. They clamp n to rows that exist.
 #pragma once
 #include <zellige/atom/float8.hpp>
 #include <zellige/atom/shuffle.hpp>
-#include <zellige/block/fragment_wgmma.hpp>
+#include <zellige/block/fragment.hpp>
 #include <zellige/block/multiply_widened.hpp>
 
 namespace zellige {
@@ -64,73 +60,67 @@ template <>
 inline constexpr int packed_bits<e2m1_packed> = 4;
 }  // namespace detail
 
-/// What a thread holds of the weights: what it has loaded for the next iteration, its elements of this one, and two parts of the A
-/// registers. F is the Fragment of the product, K the tile's, 64 or 128. The bytes of a row begin at multiples of `Aligned`, 4 to 16.
+/// What a thread holds of the weights while it widens them into an operand of K columns, 64 or 128, that is the A of F's rows.
 ///
 /// The four lanes that need a row's elements load a quarter of them each, and exchange them: of each step of 16 elements of K lane c
 /// takes 2 c, 2 c + 1, 2 c + 8 and 2 c + 9.
-template <class T, class Packed, class F, int K, int Aligned, int ScaleRun, int ZeroRun>
+template <class T, class Packed, class F, int ScaleRun, int ZeroRun>
 struct WidenedRows {
-  static constexpr int once = 16 * F::warps_m, times = F::rows / once;  // rows at a time
-  static constexpr int bits = detail::packed_bits<Packed>, parts = K / 32;
-  static constexpr int lane_words = K * bits / 128,
-                       lane_steps = K / 64;  // of a row; steps of 16 elements whose bytes a lane loads
+  static constexpr int depth = F::columns, once = 16 * F::warps_m, times = F::rows / once;  // K; rows at a time
+  static constexpr int bits = detail::packed_bits<Packed>;
+  static constexpr int lane_words = depth * bits / 128,
+                       lane_steps = depth / 64;  // of a row; steps of 16 elements whose bytes a lane loads
   static constexpr int groups = lane_words < 4 ? 1 : lane_words / 4;  // of 16 bytes, which have a word for each lane
-  static constexpr int scale_runs = (K + ScaleRun - 1) / ScaleRun, zero_runs = (K + ZeroRun - 1) / ZeroRun;
-  static_assert((K == 64 || K == 128) && F::rows % once == 0 && F::warps_m % 4 == 0 && F::batch == 1);
+  static constexpr int scale_runs = (depth + ScaleRun - 1) / ScaleRun, zero_runs = (depth + ZeroRun - 1) / ZeroRun;
+  static_assert((depth == 64 || depth == 128) && F::rows % once == 0 && F::batch == 1,
+                "WidenedRows: K is 64 or 128, and warps have whole tiles of 16 rows");
 
   uint32_t loaded[times][2][lane_words];
-  T loaded_scale[times][2][scale_runs], loaded_zero[times][2][zero_runs];
   uint32_t mine[times][2][groups][4];  // of a row and a group, what lane i of the four has loaded
   uint32_t scale[times][2][scale_runs], zero[times][2][zero_runs];
-  uint32_t a[2][times][2][4];  // two parts, of two steps of 16 elements of K each
 
-  /// Loads an iteration's bytes, scales and zero points. Nothing waits for them before spread().
+  /// Loads the scales and zero points, and the bytes.
   template <class Bytes, class Scales, class Zeros>
   ZELLIGE_CALL void load(const Bytes& bytes, const Scales& scales, const Zeros& zeros, int warp, int lane) {
-    constexpr int vector = Aligned < 4 * lane_words ? Aligned : 4 * lane_words < 16 ? 4 * lane_words : 16;
+    constexpr int vector = 4 * lane_words < 16 ? 4 * lane_words : 16;
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const int n = mi * once + F::warp_m(warp) * 16 + r * 8 + lane / 4;
+        if constexpr (!is_same_v<Scales, NoNumbers>) load_pairs(scale[mi][r], scales, n);
+        if constexpr (!is_same_v<Zeros, NoNumbers>) load_pairs(zero[mi][r], zeros, n);
 #pragma unroll
         for (int i = 0; i < lane_words; i += vector / 4) {
           const auto several = words(zellige::load<vector>(bytes(n, 4 * (lane % 4 * lane_words + i))));
 #pragma unroll
           for (int j = 0; j < vector / 4; ++j) loaded[mi][r][i + j] = several[j];
         }
-        if constexpr (!is_same_v<Scales, NoNumbers>) load_numbers(loaded_scale[mi][r], scales, n);
-        if constexpr (!is_same_v<Zeros, NoNumbers>) load_numbers(loaded_zero[mi][r], zeros, n);
       }
   }
 
   /// Exchanges what was loaded among the lanes of a row. Called by all lanes of a warp.
-  template <bool Scales, bool Zeros>
   ZELLIGE_CALL void spread(int lane) {
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
+      for (int r = 0; r < 2; ++r)
 #pragma unroll
         for (int g = 0; g < groups; ++g) {
 #pragma unroll
           for (int c = 0; c < 4; ++c) mine[mi][r][g][c] = for_lane(&loaded[mi][r][4 * g], c);
           exchange(mine[mi][r][g], lane);
         }
-        if constexpr (Scales) make_pairs(scale[mi][r], loaded_scale[mi][r]);
-        if constexpr (Zeros) make_pairs(zero[mi][r], loaded_zero[mi][r]);
-      }
   }
 
-  /// Widens part number `part` of K into a[part % 2].
+  /// Widens all elements into `a`.
   template <bool Scales, bool Zeros, bool Added>
-  ZELLIGE_CALL void widen(int part) {
+  ZELLIGE_CALL void widen(Operand<T, F>& a) {
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {  // step i / 4, register i % 4: row i % 2, elements of K from i / 2 % 2 * 8 on
-        const int step = 2 * part + i / 4, own = step % lane_steps, half = i / 2 % 2, r = i % 2;
+      for (int i = 0; i < 4 * (depth / 16); ++i) {  // step i / 4, register i % 4: row i % 2, K from i / 2 % 2 * 8 on
+        const int step = i / 4, own = step % lane_steps, half = i / 2 % 2, r = i % 2;
         const uint32_t from = mine[mi][r][bits == 8 ? own : 0][step / lane_steps];
         uint32_t x = 0;
         if constexpr (bits == 4)
@@ -143,21 +133,16 @@ struct WidenedRows {
           x = detail::pair_fma<T>(x, s, z);
         else if constexpr (Scales)
           x = detail::pair_mul<T>(x, s);
-        a[part % 2][mi][i / 4][i % 4] = x;
+        a.a[0][mi][step][i % 4] = x;
       }
   }
 
  private:
-  /// Loads the numbers of row n.
+  /// Loads the numbers of row n, each as a pair of itself.
   template <int Runs, class Numbers>
-  ZELLIGE_CALL static void load_numbers(T (&to)[Runs], const Numbers& numbers, int n) {
+  ZELLIGE_CALL static void load_pairs(uint32_t (&to)[Runs], const Numbers& numbers, int n) {
 #pragma unroll
-    for (int i = 0; i < Runs; ++i) to[i] = zellige::load<1>(numbers(n, i))[0];
-  }
-  template <int Runs>
-  ZELLIGE_CALL static void make_pairs(uint32_t (&to)[Runs], const T (&from)[Runs]) {
-#pragma unroll
-    for (int i = 0; i < Runs; ++i) to[i] = bit_cast<uint16_t>(from[i]) * 0x10001u;
+    for (int i = 0; i < Runs; ++i) to[i] = bit_cast<uint16_t>(zellige::load<1>(numbers(n, i))[0]) * 0x10001u;
   }
 
   /// Returns what lane c of the four takes of a lane's 16 bytes (of 4 bits, where a lane has a single step, of 8).
@@ -188,28 +173,14 @@ struct WidenedRows {
   }
 };
 
-/// Issues d = A b + (accumulate ? d : 0) for what `rows` has loaded, and calls next(), which loads for the next iteration. Commits the wgmma of all parts but the last one. Called by all warps of d, a Fragment of M rows.
-template <bool Scales, bool Zeros, bool Added = false, class T, class Packed, class F, int K, int Aligned, int ScaleRun,
-          int ZeroRun, class B, class Next>
-ZELLIGE_CALL void issue_widened(F& d, WidenedRows<T, Packed, F, K, Aligned, ScaleRun, ZeroRun>& rows, const B& b,
-                                int lane, const Next& next, bool accumulate = true) {
-  using Rows = WidenedRows<T, Packed, F, K, Aligned, ScaleRun, ZeroRun>;
-  constexpr int values = sizeof(d.d) / sizeof(float) / Rows::times;
-  rows.template spread<Scales, Zeros>(lane);
-  next();
-#pragma unroll
-  for (int part = 0; part < Rows::parts; ++part) {
-    wgmma_wait<1>();  // the part before the last one has been multiplied: its registers are free
-    rows.template widen<Scales, Zeros, Added>(part);
-    wgmma_fence();
-#pragma unroll
-    for (int mi = 0; mi < Rows::times; ++mi)
-#pragma unroll
-      for (int i = 0; i < 2; ++i)
-        wgmma<T, B::major>(reinterpret_cast<float(&)[values]>((&d.d[0][0])[mi * values]), rows.a[part % 2][mi][i],
-                           b(2 * part + i), part > 0 || i > 0 || accumulate);
-    if (part + 1 < Rows::parts) wgmma_commit();
-  }
+/// Widens a tile of weights into `a`: (q - zero) * scale or, with Added, q * scale + zero. Called by all warps of F.
+template <class Packed, int ScaleRun, int ZeroRun, bool Added = false, class T, class F, class Bytes, class Scales, class Zeros>
+ZELLIGE_CALL void widen_rows(Operand<T, F>& a, const Bytes& bytes, const Scales& scales, const Zeros& zeros, int warp,
+                             int lane) {
+  WidenedRows<T, Packed, F, ScaleRun, ZeroRun> rows;
+  rows.load(bytes, scales, zeros, warp, lane);
+  rows.spread(lane);
+  rows.template widen<!is_same_v<Scales, NoNumbers>, !is_same_v<Zeros, NoNumbers>, Added>(a);
 }
 
 }  // namespace zellige
