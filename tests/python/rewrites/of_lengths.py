@@ -1,4 +1,4 @@
-"""Rewrites of masks that hide what is after the length of each sequence."""
+"""Rewrites of masks that hide what is after the length of each sequence, or before its first key."""
 
 import math
 import operator
@@ -15,6 +15,9 @@ _COMPARISONS = (
     lambda j, n: j <= n - 1,
     lambda j, n: ~(j >= n),
     lambda j, n: torch.logical_not(n <= j),
+    lambda j, n: j >= n,
+    lambda j, n: n < j,
+    lambda j, n: ~(n > j),
 )
 
 
@@ -47,10 +50,10 @@ def selected(draw, compare=None, cast=lambda n: n):
 
 
 def not_selected(draw):
-    """Keys at or after the lengths are kept; keys that are their lengths; lengths of no integers."""
+    """Keys that are their lengths; lengths of no integers; numbers of keys that do not begin at 0."""
     if draw.chance(0.3):
         return selected(draw, cast=lambda n: n.float())
-    return selected(draw, draw.choice([lambda j, n: j >= n, operator.eq, operator.ne, lambda j, n: j + 1 < n]))
+    return selected(draw, draw.choice([operator.eq, operator.ne, lambda j, n: j + 1 < n, lambda j, n: j + 1 >= n]))
 
 
 def attended(draw, compare=None):
@@ -62,10 +65,33 @@ def attended(draw, compare=None):
 
 
 def not_attended(draw):
-    return attended(draw, draw.choice([lambda j, n: j >= n, operator.ne]))
+    return attended(draw, draw.choice([operator.eq, operator.ne]))
+
+
+def same_sequence(draw, right=True, numbers=lambda n: torch.arange(n)):
+    tokens, size, count = draw.number(4, 12), draw.number(2, 6), draw.number(1, 4)
+    ends = torch.sort(draw.integers(count, low=0, high=tokens, dtype=torch.int32))[0]
+    q, k, v = (draw.tensor(1, 2, tokens, size, special=False) for _ in range(3))
+    bucketed, columns_first = draw.chance(), draw.chance()
+
+    def function(q, k, v, ends):
+        at = numbers(tokens)
+        found = torch.bucketize(at, ends, right=right) if bucketed else torch.searchsorted(ends, at, right=right)
+        same = found[None] == found[:, None] if columns_first else found[:, None] == found[None]
+        return F.scaled_dot_product_attention(q, k, v, same)
+
+    return function, (q, k, v, ends)
+
+
+def not_same_sequence(draw):
+    """Sequences that are found with their ends, or of tokens in another order."""
+    if draw.chance():
+        return same_sequence(draw, right=False)
+    return same_sequence(draw, numbers=lambda n: torch.arange(n).flip(0))
 
 
 REWRITES = [
+    Rewrite("keys of a token's own sequence", same_sequence, not_same_sequence, steps=STEPS),
     Rewrite("selection by lengths", selected, not_selected, exact=True),
     Rewrite("mask of attention by lengths", attended, not_attended, steps=STEPS),
 ]

@@ -16,14 +16,14 @@ from .products import matmul
 ROWS = 64
 
 
-def masked(x, tril, triu, row_ends, column_ends, value=-math.inf):
-    """Returns x where triu <= column - row <= tril, column < the row's end and row < the column's end (None: no limit), else `value`."""
-    limits = {name: n for name, n in (("tril", tril), ("triu", triu), ("length", row_ends)) if n is not None}
+def masked(x, tril, triu, row_ends, column_ends, row_starts=None, value=-math.inf):
+    """Returns x where triu <= column - row <= tril, the row's start <= column < its end and row < the column's end (None: no limit), else `value`."""
+    limits = {name: n for name, n in (("tril", tril), ("triu", triu), ("length", row_ends), ("first", row_starts)) if n is not None}
     x = op.mask(x, value=value, **limits) if limits else x
     return x if column_ends is None else op.mask(x, length=column_ends, value=value, dims=(-1, -2))
 
 
-def attention(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=None, *, safe=True, tril=None, triu=None):
+def attention(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=None, row_starts=None, *, safe=True, tril=None, triu=None):
     """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size), with the limits of `masked`. scale None: size^-0.5.
     `grouped` is not used: the numbers of heads show whether query heads share keys. `safe`: rows of minus infinity alone give 0."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -32,12 +32,12 @@ def attention(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=
         scores = op.mul(scores, scale)
         return scores if mask is None else op.add(scores, adapt(mask))
 
-    limits = 0 if causal else tril, triu, row_ends, column_ends
+    limits = 0 if causal else tril, triu, row_ends, column_ends, row_starts
     return _attention(q, k, v, chain, limits, alone=mask is None, by_place=any(n is not None for n in limits),
                       softmax=op.safe_softmax if safe else op.softmax)  # fmt: skip
 
 
-def _attention(q, k, v, chain, limits=(None,) * 4, alone=False, by_place=False, softmax=op.safe_softmax):
+def _attention(q, k, v, chain, limits=(None,) * 5, alone=False, by_place=False, softmax=op.safe_softmax):
     """Returns the attention of q, k and v: softmax(masked(chain(q k^T), *limits)) v.
 
     `chain(scores, adapt)` computes the input of softmax from q k^T. If the chain has other operands, of shape (...,

@@ -49,32 +49,35 @@ def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
-def _kept(rows, columns, device, tril, triu, row_ends, column_ends):
-    """Returns where triu <= column - row <= tril, column < the row's end and row < the column's end (None: no limit), as bools."""
+def _kept(rows, columns, device, tril, triu, row_ends, column_ends, row_starts=None):
+    """Returns where triu <= column - row <= tril, the row's start <= column < its end and row < the column's end (None: no limit), as bools."""
     i, j = torch.arange(rows, device=device)[:, None], torch.arange(columns, device=device)
     kept = torch.ones(rows, columns, dtype=torch.bool, device=device)
     kept = kept if tril is None else kept & (j - i <= tril)
     kept = kept if triu is None else kept & (j - i >= triu)
     kept = kept if row_ends is None else kept & (j < row_ends)
+    kept = kept if row_starts is None else kept & (j >= row_starts)
     return kept if column_ends is None else kept & (i < column_ends)
 
 
 def mask(
-    x: torch.Tensor, tril: int | None, triu: int | None, value: float, row_ends: torch.Tensor | None = None, column_ends: torch.Tensor | None = None
+    x: torch.Tensor, tril: int | None, triu: int | None, value: float, row_ends: torch.Tensor | None = None, column_ends: torch.Tensor | None = None,
+    row_starts: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Returns x where triu <= column - row <= tril, column < the row's end and row < the column's end (None: no limit), else `value`."""
-    return torch.where(_kept(*x.shape[-2:], x.device, tril, triu, row_ends, column_ends), x, value)
+    """Returns x where triu <= column - row <= tril, the row's start <= column < its end and row < the column's end (None: no limit), else `value`."""
+    return torch.where(_kept(*x.shape[-2:], x.device, tril, triu, row_ends, column_ends, row_starts), x, value)
 
 
 def attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool,
-    row_ends: torch.Tensor | None = None, column_ends: torch.Tensor | None = None, *, safe: bool = True, tril: int | None = None, triu: int | None = None,
+    row_ends: torch.Tensor | None = None, column_ends: torch.Tensor | None = None, row_starts: torch.Tensor | None = None,
+    *, safe: bool = True, tril: int | None = None, triu: int | None = None,
 ) -> torch.Tensor:
     """Returns the result of torch's scaled_dot_product_attention in q's memory layout. (torch's own kernels return that
     layout if q is a transposed view of tokens, as in most models.) safe: a row of scores of minus infinity alone gives 0, as
     torch defines it; false: the model has a softmax, which gives NaN there. Programs keep to that, torch's kernels give 0.
     The other limits are those of a mask of the scores, whose value is -inf."""
-    limits = tril, triu, row_ends, column_ends
+    limits = tril, triu, row_ends, column_ends, row_starts
     if any(n is not None for n in limits) or causal and mask is not None:
         kept = _kept(q.shape[-2], k.shape[-2], q.device, 0 if causal else tril, *limits[1:])
         hidden = torch.where(kept, 0.0, -math.inf).to(q.dtype)
@@ -97,7 +100,7 @@ def _as_q(q, v):
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 
-def _attention_declared(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=None, *, safe=True, tril=None, triu=None):
+def _attention_declared(q, k, v, mask, causal, scale, grouped, row_ends=None, column_ends=None, row_starts=None, *, safe=True, tril=None, triu=None):
     return _as_q(q, v)
 
 

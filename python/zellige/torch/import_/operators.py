@@ -288,7 +288,7 @@ OPERATORS = VIEWS | QUANTIZED | integers.OPERATORS | functions.OPERATORS | {
     aten.tril.default: lambda x, diagonal=0: op.mask(x, tril=diagonal, value=0.0),
     aten.triu.default: lambda x, diagonal=0: op.mask(x, triu=diagonal, value=0.0),
     convolutions.CONVOLUTION: convolutions.of,
-    custom.MASK: lambda x, tril, triu, value, row_ends=None, column_ends=None: masked(x, tril, triu, row_ends, column_ends, value),
+    custom.MASK: lambda x, tril, triu, value, row_ends=None, column_ends=None, row_starts=None: masked(x, tril, triu, row_ends, column_ends, row_starts, value),
     custom.ATTENTION: attention,
     custom.CHOOSE: op.where,
     custom.FILL: _filled,

@@ -133,7 +133,7 @@ def _hides_the_future(mask, shape, scale) -> bool:
     which it may be a view: its last two dimensions are theirs, and what it stores acts as -inf after it is multiplied by
     `scale`."""
     tril, triu, value, *ends = mask.args[1:]
-    return tril == 0 and triu is None and ends in ([], [None, None]) and value * scale < HUGE and shape_of(mask)[-2:] == shape[-2:]
+    return tril == 0 and triu is None and all(end is None for end in ends) and value * scale < HUGE and shape_of(mask)[-2:] == shape[-2:]
 
 
 def _transposed(work, before, k):

@@ -1,8 +1,9 @@
-"""Recognises masks that keep the keys before the length of each sequence, an integer tensor.
+"""Recognises masks that keep the keys before the length of each sequence, an integer tensor, or those from a first key on.
 
     where(arange(keys) < lengths[:, None, None, None], scores, -inf)      zellige::mask(scores, value=-inf, row_ends=lengths)
+    where(arange(keys) >= first[:, None], scores, -inf)                   zellige::mask(scores, value=-inf, row_starts=first)
 
-The program then reads the lengths, and attention kernels skip the keys after them.
+The program then reads the lengths and first keys, and attention kernels skip the keys that they leave out.
 """
 
 import functools
@@ -17,16 +18,19 @@ aten = torch.ops.aten
 _BEFORE = {aten.lt.Tensor: (0, 1, 0), aten.le.Tensor: (0, 1, 1), aten.gt.Tensor: (1, 0, 0), aten.ge.Tensor: (1, 0, 1)}
 # by a comparison that does not hold: the operands of the one that does
 _NOT_BEFORE = {aten.ge.Tensor: (0, 1, 0), aten.gt.Tensor: (0, 1, 1), aten.le.Tensor: (1, 0, 0), aten.lt.Tensor: (1, 0, 1)}
+# The same of comparisons with a first key: by one that holds, and by one that does not.
+_FROM, _NOT_FROM = _NOT_BEFORE, _BEFORE
 _INTEGERS = (torch.int64, torch.int32)
 
 
-def _ends(work, before, part, keys):
-    """Returns the int32 node with the length of each row, for the part (a bool node, whether it is to hold, the shape in which it is
-    viewed) of a condition on `keys` columns; None if it is no comparison of their numbers with lengths."""
+def _ends(work, before, part, keys, by_comparison):
+    """Returns the int32 node with the length, or first key, of each row, for the part (a bool node, whether it is to hold, the shape in
+    which it is viewed) of a condition on `keys` columns; None if it is no comparison of their numbers with such integers.
+    `by_comparison`: which comparisons are, if they hold and if they do not."""
     condition, holds, view = part
-    while condition.target in (*RESHAPES, aten.unsqueeze.default):
+    while condition.target in (*RESHAPES, COPY, aten.unsqueeze.default):
         view, condition = tuple(view or condition.meta["val"].shape), condition.args[0]
-    operands = (_BEFORE if holds else _NOT_BEFORE).get(condition.target)
+    operands = by_comparison[not holds].get(condition.target)
     if operands is None or not all(isinstance(a, torch.fx.Node) for a in condition.args[:2]):
         return None
     numbers, lengths = condition.args[operands[0]], condition.args[operands[1]]
@@ -51,24 +55,28 @@ def _ends(work, before, part, keys):
 
 
 def _divided(work, before, condition, holds, shape):
-    """Divides a condition that is to hold, or not, for scores of `shape`. Returns (the lengths, a node with the rest of the condition,
-    None if there is none); None if lengths are no part of it."""
+    """Divides a condition that is to hold, or not, for scores of `shape`. Returns (the lengths, the first keys, a node with the rest of
+    the condition; None where there are none); None if neither is a part of it."""
     if not shape:
         return None
-    parts = conjuncts(condition, holds)
-    for at, part in enumerate(parts):
-        ends = _ends(work, before, part, shape[-1])
-        if ends is None:
-            continue
+    rest, found = [], [None, None]
+    for part in conjuncts(condition, holds):
+        for at, by_comparison in enumerate(((_BEFORE, _NOT_BEFORE), (_FROM, _NOT_FROM))):
+            ends = _ends(work, before, part, shape[-1], by_comparison) if found[at] is None else None
+            if ends is not None:
+                found[at] = ends
+                break
+        else:
+            rest.append(part)
+    if found == [None, None]:
+        return None
 
-        def node(c, h, view):
-            c = c if h else work.once(before, aten.logical_not.default, c)
-            return c if view is None else work.once(before, aten.view.default, work.once(before, COPY, c), view)
+    def node(c, h, view):
+        c = c if h else work.once(before, aten.logical_not.default, c)
+        return c if view is None else work.once(before, aten.view.default, work.once(before, COPY, c), view)
 
-        rest = [node(*p) for i, p in enumerate(parts) if i != at]
-        joined = functools.partial(functools.reduce, lambda a, b: work.once(before, aten.logical_and.default, a, b))
-        return ends, joined(rest) if rest else None
-    return None
+    joined = functools.partial(functools.reduce, lambda a, b: work.once(before, aten.logical_and.default, a, b))
+    return *found, joined([node(*p) for p in rest]) if rest else None
 
 
 def selection(work, node) -> bool:
@@ -80,16 +88,16 @@ def selection(work, node) -> bool:
         if value is not None and value == value and tensor not in constants and is_like(tensor, node):
             found = _divided(work, node, condition, holds, node.meta["val"].shape)
             if found is not None:
-                ends, rest = found
+                ends, starts, rest = found
                 inner = tensor if rest is None else work.call(node, aten.where.self, rest, tensor, other)
-                return work.replace(node, custom.MASK, inner, None, None, value, ends)
+                return work.replace(node, custom.MASK, inner, None, None, value, ends, *(() if starts is None else (None, starts)))
     return False
 
 
 def of_attention(work, node) -> bool:
     """Replaces what a mask of attention hides after the length of each sequence by attention's own argument."""
     q, k, v, mask, causal, scale, grouped = node.args[:7]
-    if mask is None or causal or node.kwargs.keys() - {"safe"} or any(x is not None for x in node.args[7:]):
+    if mask is None or node.kwargs.keys() - {"safe"} or any(x is not None for x in node.args[7:]):
         return False
     while mask.target in (aten._to_copy.default, aten.expand.default) and mask.args[0].meta["val"].ndim == mask.meta["val"].ndim:
         mask = mask.args[0]
@@ -103,9 +111,9 @@ def of_attention(work, node) -> bool:
         found = _divided(work, node, mask.args[0], holds, shape)
         if found is None:
             continue
-        ends, rest = found
+        ends, starts, rest = found
         if rest is not None:
             rest = work.call(node, aten.where.self, rest, kept, hidden)
-        node.args = (q, k, v, rest, False, scale, grouped, ends)
+        node.args = (q, k, v, rest, causal, scale, grouped, ends, *(() if starts is None else (None, starts)))
         return True
     return False

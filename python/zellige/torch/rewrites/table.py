@@ -9,8 +9,8 @@ import torch
 
 from ..import_ import custom
 from . import (
-    attention, channels_last, constants, counts, empty, expansions, in_place, lengths, masks, modules, numbers, order, permutations, pools, positions, ranges,
-    results, short_sums, speculation, spellings, weights, windows,
+    attention, channels_last, constants, counts, documents, empty, expansions, in_place, lengths, masks, modules, numbers, order, permutations, pools, positions,
+    ranges, results, short_sums, speculation, spellings, weights, windows,
 )  # fmt: skip
 from .rule import OUTPUT, Level, Rewrite
 
@@ -95,6 +95,10 @@ TABLE = (
             "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows of more"
             " than 8 elements",
             (aten.sum.dim_IntList,), short_sums.sum_of_slices),
+    Rewrite(Level.spelling, "keys of a token's own sequence",
+            "the numbers of the sequences of all tokens are compared with each other; a search with right=True found them, of 0, 1, 2, ... in"
+            " a vector of integers that is sorted and no constant",
+            (aten.eq.Tensor,), documents.same_sequence),
     Rewrite(Level.spelling, "selection by position",
             "where or masked_fill selects x in the result's shape and dtype, or one number that is not NaN; the constants among the conjuncts"
             " of its condition, evaluated, are one band of diagonals of the last two dimensions, perhaps with an end in each row or column,"
