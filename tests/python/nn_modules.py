@@ -105,7 +105,8 @@ def _transformer(make, inputs):
     def drawn(d):
         heads = d.n(1, 3)
         width = 4 * heads
-        return make(d, width, heads), [d.x(d.n(1, 3), d.n(), width) for _ in range(inputs)]
+        batch = d.n(1, 3)
+        return make(d, width, heads), [d.x(batch, d.n(), width) for _ in range(inputs)]
 
     return drawn
 
@@ -367,7 +368,7 @@ def table(found) -> str:
             by_reason[operator.removeprefix("aten.").removesuffix(".default"), re.sub(r" at .*|\(.*", "", why).strip()].append(name)
     rows = [f"| `{operator}` | {', '.join(modules)} | {why} |" for (operator, why), modules in sorted(by_reason.items())]
     head = f"{taken} of {operators} operators of {len(found)} modules are taken ({100 * taken / operators:.1f}%), all of {len(whole)} modules.\n"
-    head += f"\nNo operators are traced of {', '.join(f'`{n}`' for n in none)}: they return their input, or dynamo does not trace them, and eager runs.\n" if none else ""
+    head += f"\nNo operators are traced of {', '.join(f'`{n}`' for n in none)}: they return their input or copy it, or dynamo leaves them to eager.\n" if none else ""
     return "\n".join([head, "| left to PyTorch | in | because |", "|---|---|---|", *rows, ""])
 
 

@@ -48,6 +48,8 @@ def movement(work, node) -> bool:
     x, made = value_of(node.args[0]), value_of(node)
     if not is_program(x, made) or x.numel() >= MAX_ELEMENTS or made.numel() >= MAX_ELEMENTS or node.target is aten.slice.Tensor and _is_part(node):
         return False
+    if node.target is aten.im2col.default and any(node.args[3]):  # what is around an image has no place in it
+        return False
     if node.target is aten.as_strided.default and not (x.is_contiguous() and x.storage_offset() == 0):
         return False
     return _moved(work, node)

@@ -22,7 +22,8 @@ aten = torch.ops.aten
 
 UNPOOLS = {aten.max_unpool2d.default: 2, aten.max_unpool3d.default: 3}
 BAGS = (aten._embedding_bag_forward_only.default, aten._embedding_bag.default)
-_SUM, _MEAN, _MAX = 0, 1, 2
+_SUM, _MEAN = 0, 1  # modes of bags; 2: a maximum
+_ROWS = 64  # up to which rows have a product each, where the matrices are large
 
 
 def transposed(work, node) -> bool:
@@ -93,7 +94,8 @@ def grouped(work, node) -> bool:
     x, w, ends, bias, _ = (*node.args, *(None, None, None)[len(node.args) - 2 :])
     if ends is None or bias is not None or value_of(x).ndim != 2 or value_of(w).ndim != 3 or not is_program(*map(value_of, (node, x, w, ends))):
         return False
-    if value_of(node).dtype != value_of(x).dtype or value_of(x).shape[0] * value_of(w).shape[0] >= MAX_ELEMENTS:
+    rows = value_of(x).shape[0]  # of which each has a matrix that some kernel may have to store
+    if value_of(node).dtype != value_of(x).dtype or rows > _ROWS and rows * value_of(w)[0].numel() >= MAX_ELEMENTS:
         return False
 
     def multiplied(x, w, ends):

@@ -166,7 +166,8 @@ TABLE = (
             "all bags have one number of rows above 0, as constants say; no row is left out, and nothing reads the places of maxima",
             modules.BAGS, modules.bags),
     Rewrite(Level.expansion, "products of groups by their rows",
-            "rows of one matrix are sorted by group, of which each has a matrix, in a dtype of programs, without a bias",
+            "rows of one matrix are sorted by group, of which each has a matrix, in a dtype of programs, without a bias; at most 64 rows, or rows and"
+            " matrices of fewer than 2^24 elements",
             (aten._grouped_mm.default,), modules.grouped),
     Rewrite(Level.expansion, "counts by comparisons",
             "a histogram in float32 of integers, with one bin for each number from 0 on; they are known to be in range",
