@@ -90,8 +90,8 @@ TargetRows rows_of(const Target& t) {
           row.a.space == Instruction::Space::smem && (row.a.majors == either_way || in_tensor_memory(row));
       if (in_registers || in_memory) rows.asynchronous.insert({{row.n, in_registers, types}, &row});
     } else if (row.completion == Instruction::Completion::commit_group && row.a.bits == 8 &&
-               row.a.number == row.b.number) {
-      rows.cut.insert({{row.n, row.a.space == Instruction::Space::rmem, types}, &row});
+               row.a.number == row.b.number && row.c.number == Number::f32 && row.a.space == Instruction::Space::smem) {
+      rows.cut.insert({{row.n, false, types}, &row});
     }
   };
   for (const Instruction& row : zellige::instructions()) add(row);
