@@ -122,7 +122,7 @@ std::string tile_at(const KernelText& k, int buffer, const Index& stage) {
   const SmemTensor& b = k.plan.tensors[buffer];
   if (const std::optional<InRing> at = in_ring(k, buffer); at && b.stages > 1)
     return fmt::format("{}.shift({})", k.tile(buffer),
-                       Index::named(ring(k, at->channel) + "_at.index") * graph::elements_in(b.stage_step, b.dtype));
+                       ring_stage(k, at->channel) * graph::elements_in(b.stage_step, b.dtype));
   if (b.stages == 1 || stage == Index(0)) return k.tile(buffer);
   return fmt::format("{}.shift({})", k.tile(buffer), stage * graph::elements_in(b.stage_step, b.dtype));
 }

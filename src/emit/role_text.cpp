@@ -92,6 +92,8 @@ std::optional<InRing> in_ring(const KernelText& k, int buffer) {
   return {};
 }
 
+Index ring_stage(const KernelText& k, int channel) { return Index::named(ring(k, channel) + "_at.index"); }
+
 std::string ring_tile(const KernelText& k, int buffer) {
   const std::optional<InRing> at = in_ring(k, buffer);
   if (!at) fail("{}: no ring carries {}", k.block.name, k.plan.tensors[buffer].name);

@@ -41,6 +41,8 @@ struct InRing {
   int channel, tile;
 };
 std::optional<InRing> in_ring(const KernelText&, int buffer);
+/// Returns the stage of a channel's ring that the agent has acquired.
+Index ring_stage(const KernelText&, int channel);
 /// Returns a buffer's tile at the stage of its ring that the agent has acquired.
 std::string ring_tile(const KernelText&, int buffer);
 /// Returns the name of the TMA descriptor of a load or store.

@@ -29,6 +29,10 @@ constexpr int max_ranks = 1024;
 
 /// Returns whether the operator exchanges tensors between ranks, or depends on the rank's number.
 inline bool is_collective(OpKind kind) { return family(kind) == OpFamily::collective; }
+/// Returns whether the collective combines the ranks' tensors elementwise, by a sum or a maximum.
+inline bool combines_ranks(OpKind kind) {
+  return kind == OpKind::all_reduce || kind == OpKind::all_reduce_max || kind == OpKind::reduce_scatter;
+}
 /// Returns whether the graph has a collective.
 bool has_collectives(const KernelGraph&);
 /// Throws Error if the graph has a collective. `what` completes the message: "graph mlp, operator 2 (all_reduce): expected

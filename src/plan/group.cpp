@@ -433,9 +433,8 @@ bool read_by_several(const selection::LoadReads& reads) {
   return std::ranges::any_of(reads, [&](const auto& read) { return read.first != reads.front().first; });
 }
 
-/// Decides which loaded tiles are copied into shared memory. If all of them need more than half of the shared memory
-/// of a block, only those that several tasks read are copied, if these fit into that half, so that they are read
-/// once from global memory. A norm of a long row copies the row, and reads its weights in place.
+/// Decides which loaded tiles are copied into shared memory. If all of them need more than half of the shared memory of a block, only
+/// those that several tasks read are copied, if these fit into that half. A norm of a long row copies the row, and reads its weights in place.
 void place_loads(Grouping& g) {
   const std::int64_t half = g.target.shared_per_block / 2;
   std::int64_t total = 0, again = 0;  // bytes of the loaded tiles; of those that several tasks read
@@ -448,7 +447,6 @@ void place_loads(Grouping& g) {
   for (const auto& [load, reads] : g.load_reads) {
     const bool too_big = total > half && (again > half || !read_by_several(reads));
     const tile::Node& n = g.node(load);
-    const int gmem_inner = selection::innermost(g.whole, n);
     const kernel::CopyChoice wide = selection::widest_copy(g.whole, n, g.target);
     const bool streamed = std::ranges::count(widened.bytes, load) > 0;
     const bool direct =
@@ -461,8 +459,9 @@ void place_loads(Grouping& g) {
       continue;
     }
     const graph::Shape padded = g.is_operand(load) ? selection::operand_padding(g.selected, load) : n.shape;
-    kernel::CopyChoice copy = n.inner == gmem_inner ? selection::anywhere(wide, g.whole, n, g.target)
-                                                    : selection::single_copy(n.dtype, g.target);
+    kernel::CopyChoice copy = n.inner == selection::innermost(g.whole, n)
+                                   ? selection::anywhere(wide, g.whole, n, g.target)
+                                   : selection::single_copy(n.dtype, g.target);
     for (int reader : g.program.consumers(load))
       if (g.tensor_core(reader) && (g.selected.matmuls.at(reader).proxy() == target::Proxy::async ||
                                     (g.loads == selection::Loads::by_producer && g.node(reader).carried)))

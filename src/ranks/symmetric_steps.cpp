@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "plan/symmetric.hpp"
 #include "predict/cost_estimate.hpp"
@@ -69,9 +70,7 @@ double us_of(const RankStep& step, const target::Target& target) {
 }  // namespace
 
 SumBy way_of_sum(Collectives how, const target::Target& target, const graph::KernelGraph& g, const Segment& s) {
-  const OpKind kind = s.collective.kind;
-  const bool sums = kind == OpKind::all_reduce || kind == OpKind::all_reduce_max || kind == OpKind::reduce_scatter;
-  if (how == Collectives::nccl || !sums || g.ranks < 2) return SumBy::nccl;
+  if (how == Collectives::nccl || !graph::combines_ranks(s.collective.kind) || g.ranks < 2) return SumBy::nccl;
   if (how == Collectives::one_shot) return SumBy::one_shot;
   if (how == Collectives::two_shots) return SumBy::two_shots;
   const target::Links l = links_of(target);

@@ -48,6 +48,14 @@ void add_made_of(const tile::TileProgram& p, int x, std::vector<int>& all) {
   for (int in : p.nodes[x].in) all.push_back(in), add_made_of(p, in, all);
 }
 
+/// Returns whether the A operand of matmul `product` is a rounded elementwise function of the result of `scores`, which nothing
+/// else reads.
+bool feeds_fragments(const tile::TileProgram& program, int scores, int product) {
+  const int p = program.nodes[product].in[0];
+  return program.nodes[p].kind == tile::NodeKind::round && program.consumers(p).size() == 1 &&
+         made_of(program, scores, program.nodes[p].in[0]);
+}
+
 /// The matmuls of a loop that are to run on warpgroups: sums of products, two that are chained in registers, in
 /// attention S = Q K^T (the scores) and O = P V, or one whose products of an iteration are scaled before they are summed up.
 class OnWarpgroups {
@@ -104,7 +112,7 @@ class OnWarpgroups {
       rows = rows && m.row;
     }
     if (p_.loop >= 2 && rows && carried.size() == 1 && others.size() == 1 &&
-        feeds_fragments(others.front(), carried.front())) {
+        feeds_fragments(p_, others.front(), carried.front())) {
       scores_ = others.front(), products_ = {others.front(), carried.front()};
       return "";
     }
@@ -124,14 +132,6 @@ class OnWarpgroups {
       if (std::ranges::find(used, i) == used.end())
         return fmt::format("the loop evaluates %{} next to the product{}", i, products_.size() > 1 ? "s" : "");
     return "";
-  }
-
-  /// Returns whether the A operand of matmul `product` is a rounded elementwise function of the result of `scores`, which nothing
-  /// else reads.
-  bool feeds_fragments(int scores, int product) const {
-    const int p = p_.nodes[product].in[0];
-    return p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 &&
-           made_of(p_, scores, p_.nodes[p].in[0]);
   }
 
   /// Returns whether the loop does nothing but multiply, and sum up elementwise functions of the products and of loads.
