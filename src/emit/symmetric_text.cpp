@@ -75,7 +75,7 @@ void RankExchangeText::meet(int time, std::int64_t threads, int barrier) {
 void RankExchangeText::add_shares(const ExchangedChunks& chunks, std::int64_t threads, int barrier) {
   k_.out.line("// Each rank adds its share of the tile, for all ranks.");
   k_.out.line("add_shares<{}, {}, {}, {}, {}>(epoch, tid, {}{}{});", chunks.vector, chunks.count, threads, m_.maximum,
-               type_name(k_.program.tensors[m_.windows[0]].dtype), chunks.at, pointers(m_.windows), pointers(m_.sums));
+              type_name(k_.program.tensors[m_.windows[0]].dtype), chunks.at, pointers(m_.windows), pointers(m_.sums));
   meet(1, threads, barrier);
 }
 
@@ -89,10 +89,10 @@ void begin_exchange_of_ranks(const KernelText& k) {
   const graph::Dim3& grid = k.block.grid;
   if (!m.at_end())
     k.out.line("// The block's part of {} goes to its rank's window; then it waits for those of the others.",
-              printable(k.program.tensors[m.published].name));
+               printable(k.program.tensors[m.published].name));
   k.out.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
   k.out.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block, {});", text.pointer(m.state),
-            grid.count());
+             grid.count());
   if (m.alternates())
     k.out.line("const int half = epoch.half({});", verify::half_window(k.program.tensors[m.windows[0]]));
   if (m.at_end()) {
@@ -104,7 +104,7 @@ void begin_exchange_of_ranks(const KernelText& k) {
   }
   const ExchangedChunks chunks = text.chunks();
   k.out.line("publish<{}, {}, {}>({}, {}{}, tid, {});", chunks.vector, chunks.count, k.threads(),
-            text.pointer(m.published), text.pointer(m.window), m.alternates() ? " + half" : "", chunks.at);
+             text.pointer(m.published), text.pointer(m.window), m.alternates() ? " + half" : "", chunks.at);
   text.meet(0, k.threads(), 0);
   if (m.two_shots()) text.add_shares(chunks, k.threads(), 0);
 }
@@ -126,7 +126,7 @@ void end_exchange_of_ranks(const KernelText& k) {
   if (m.two_shots()) {
     text.add_shares(chunks, threads, barrier);
     k.out.line("publish<{}, {}, {}>({}, {}, tid, {});", chunks.vector, chunks.count, threads, text.pointer(m.sum),
-              result, chunks.at);
+               result, chunks.at);
     return;
   }
   const std::int64_t elements = graph::size(window.shape);
@@ -137,7 +137,7 @@ void end_exchange_of_ranks(const KernelText& k) {
     low = "part", high = fmt::format("part + {}", part);
   }
   k.out.line("add_tiles<{}, {}, {}, {}, {}>(tid, {}, {}, {}, {}{});", chunks.vector, chunks.count, threads, m.maximum,
-            dtype, chunks.at, low, high, result, text.pointers(m.windows));
+             dtype, chunks.at, low, high, result, text.pointers(m.windows));
   k.out.line("release_readers<{}, {}>(epoch, tid{});", threads, barrier, text.pointers(m.flags));
 }
 

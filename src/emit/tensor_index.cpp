@@ -34,7 +34,8 @@ Index in_page(const KernelText& k, const Node& n, const Index& row, std::vector<
 /// dimensions add whose extent a size decides.
 std::int64_t last_read(const KernelText& k, const Node& n, const Index& iteration) {
   const graph::KernelTensor& tensor = k.program.tensors[n.tensor];
-  const bool shifted = k.plan.loop_bounds && k.plan.loop_bounds->begins_later();  // iterations begin at the mask's lower bound
+  const bool shifted =
+      k.plan.loop_bounds && k.plan.loop_bounds->begins_later();  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
     const bool constant = k.program.extent(n.tensor, d).is_constant() && k.program.stride(n.tensor, d).is_constant();

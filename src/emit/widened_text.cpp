@@ -23,8 +23,8 @@ void widened_product(const KernelText& k, const StepPlace& place, const Work& wo
   const bool some = open_threads(k, c);
   k.out.line("multiply_widened<{}, {}, {}, {}, {}{}>(acc{}, {}, {}, {}, {}, warp, lane);",
              type_name(k.block.nodes[n.in[1]].dtype), type_name(widened.packed), m.k, widened.scale_run,
-             widened.zero_run, widened.added ? ", true" : "", work.node, operand_tile(k, place, work, 0), tile_at(k, k.plan.tensor_of(widened.bytes)),
-             numbers(widened.scale), numbers(widened.zero));
+             widened.zero_run, widened.added ? ", true" : "", work.node, operand_tile(k, place, work, 0),
+             tile_at(k, k.plan.tensor_of(widened.bytes)), numbers(widened.scale), numbers(widened.zero));
   if (some) k.out.close();
 }
 

@@ -460,8 +460,8 @@ void place_loads(Grouping& g) {
     }
     const graph::Shape padded = g.is_operand(load) ? selection::operand_padding(g.selected, load) : n.shape;
     kernel::CopyChoice copy = n.inner == selection::innermost(g.whole, n)
-                                   ? selection::anywhere(wide, g.whole, n, g.target)
-                                   : selection::single_copy(n.dtype, g.target);
+                                  ? selection::anywhere(wide, g.whole, n, g.target)
+                                  : selection::single_copy(n.dtype, g.target);
     for (int reader : g.program.consumers(load))
       if (g.tensor_core(reader) && (g.selected.matmuls.at(reader).proxy() == target::Proxy::async ||
                                     (g.loads == selection::Loads::by_producer && g.node(reader).carried)))

@@ -25,8 +25,8 @@ class Rewrite;
 /// Rewrites a whole graph, or returns nullopt if there is nothing to rewrite.
 using OfGraph = std::optional<graph::KernelGraph>(const graph::KernelGraph&);
 OfGraph dead_code, computed_twice;  // live.cpp
-OfGraph in_memory_order, heads_first, separate_pairs, decompose,
-    split_rows, batched_tiles;  // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp, split_rows.cpp, batched_tiles.cpp
+OfGraph in_memory_order, heads_first, separate_pairs, decompose, split_rows,
+    batched_tiles;  // memory_order.cpp, heads.cpp, pairs.cpp, decompose.cpp, split_rows.cpp, batched_tiles.cpp
 
 /// Appends the replacement of an operator, with the same result, to the rewritten graph. Returns false and appends
 /// nothing if the rule does not apply.

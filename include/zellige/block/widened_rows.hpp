@@ -174,7 +174,8 @@ struct WidenedRows {
 };
 
 /// Widens a tile of weights into `a`: (q - zero) * scale or, with Added, q * scale + zero. Called by all warps of F.
-template <class Packed, int ScaleRun, int ZeroRun, bool Added = false, class T, class F, class Bytes, class Scales, class Zeros>
+template <class Packed, int ScaleRun, int ZeroRun, bool Added = false, class T, class F, class Bytes, class Scales,
+          class Zeros>
 ZELLIGE_CALL void widen_rows(Operand<T, F>& a, const Bytes& bytes, const Scales& scales, const Zeros& zeros, int warp,
                              int lane) {
   WidenedRows<T, Packed, F, ScaleRun, ZeroRun> rows;
