@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures how fast the emulator runs: emulated instructions a second of CPU time, of one command or of two that take turns.
+"""Measures how fast the emulator runs: emulated instructions a second of CPU time, of one command or of two that alternate.
 
   bench/emulator_speed.py build/zellige
-  bench/emulator_speed.py build/zellige --against OLD/zellige      # the same programs by another build, in turns
+  bench/emulator_speed.py build/zellige --against OLD/zellige      # the same programs by another build, alternately
   bench/emulator_speed.py build/zellige --graphs ../shared/mugraphs/*.json examples/*.json --rounds 5
 
 Each program runs from the cache of compiled kernels. The time is that of the processor, because others may use the machine; planning,
@@ -72,7 +72,7 @@ class Program:
 
 
 def measured(commands, path, target, folder, rounds):
-    """Returns the program by each of the commands, measured in turns."""
+    """Returns the program by each of the commands, measured alternately."""
     both = []
     for i, command in enumerate(commands):
         (place := folder / f"{path.stem}_{target}_{i}").mkdir()

@@ -3,7 +3,7 @@
 
   docs/pictures/explain.py ZELLIGE      writes docs/pictures/explain_*.webp
 
-The graph, plan and source, and the banks are left out, so that the rest of a launch is on one picture. Each
+The graph, plan and source, and the banks are omitted, so that the rest of a launch is on one picture. Each
 picture must be smaller than 200 KB.
 """
 import base64
@@ -28,7 +28,7 @@ c.getContext('2d').drawImage(this,0,0); document.title=c.toDataURL('image/webp',
 
 
 def shown(page, launch):
-    """Returns the page with one launch open, without its long texts."""
+    """Returns the page with one launch open, without its long sections."""
     hidden = [f"#launch{i}" for i in range(40) if i != launch]
     hidden += ["nav", "#graph", ".two", ".three", "#alternatives", "details:not([open])"]
     hidden += ["h3~.banks", ".banks figure:nth-of-type(n+2)"]

@@ -156,14 +156,14 @@ __attribute__((target("avx2,fma,f16c"))) void gather(const ElementPlaces& p, Num
 }
 
 // Writes an operand of `rows` rows of k elements that lies in shared memory, row by row, to the matrix `to`: row by row, or by
-// columns if `turned`.
+// columns if `transposed`.
 __attribute__((target("avx2,fma,f16c"))) void gather(const void* from, Number number, int bits, int rows, int k,
-                                                     bool turned, double* to) {
+                                                     bool transposed, double* to) {
   alignas(32) float its[32];
   const auto* const bytes = static_cast<const unsigned char*>(from);
   for (int r = 0; r < rows; ++r) {
     to_floats(number, bytes + std::ptrdiff_t(r) * k * bits / 8, k, its);
-    if (turned)
+    if (transposed)
       for (int c = 0; c < k; ++c) to[r + rows * c] = static_cast<double>(its[c]);
     else
       for (int c = 0; c < k; ++c) to[r * k + c] = static_cast<double>(its[c]);

@@ -81,7 +81,7 @@ std::size_t parameters_of_kernel(const std::vector<SourceToken>& tokens, std::si
   return tokens.size();
 }
 
-// Returns whether token i, a word before which `before` stands, is declared there or is a name of something else's.
+// Returns whether token i, a word directly after `before`, is declared there or is a name of something else's.
 bool is_declared(const SourceToken& before) {
   if (before.is("return") || before.is("else") || before.is("do")) return false;
   return before.kind == SourceToken::Kind::word || before.is(">") || before.is("*") || before.is("&") ||

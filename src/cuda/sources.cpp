@@ -84,7 +84,7 @@ constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
                                                {"cuda/cmath", "synchronization"}};
 /// Folders of CUDA's libraries: a header of the library takes the place of each header in the folder.
 constexpr ReplacedHeader replaced_folders[] = {{"thrust/", "algorithms"}, {"cub/", "cub"}};
-/// Headers that programs take from NVIDIA's samples; one beside the program or in a folder of -I comes first.
+/// Headers that programs take from NVIDIA's samples; one next to the program or in a folder of -I comes first.
 constexpr const char* helper_headers[] = {"helper_cuda.h",  "helper_functions.h", "helper_timer.h", "helper_string.h",
                                           "helper_image.h", "exception.h",        "timer.h"};
 // The host's headers that CUDA's standard library has, too.

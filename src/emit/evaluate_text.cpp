@@ -10,7 +10,7 @@ namespace zellige::emit {
 namespace {
 
 /// Emits the iterations of a nest in which every thread has an element, in loops whose loads are batched. each(batch) opens a loop over
-/// as many iterations. Returns how many iterations that are.
+/// `batch` iterations. Returns how many iterations the loops have in all.
 std::int64_t batches(const KernelText& k, LoopNest& loop, const std::vector<Item>& items,
                      const std::function<NestAt(int)>& each, const std::function<void()>& close_each) {
   const std::int64_t full = full_steps(loop.context, 0);
@@ -44,7 +44,7 @@ void blocked_nest(const KernelText& k, LoopNest loop, kernel::StepSpan steps) {
   const Index of_line = lines ? lines->step : Index(0);
   prepare(k, items, {&loop, line, 0, of_line});
   std::optional<ThreadShare> s;
-  // The iterations [from, to); with a `batch`, as many from variable "first" on, in which every thread has an element.
+  // The iterations [from, to); with a `batch`, `batch` iterations from variable "first" on, in which every thread has an element.
   const auto each = [&](int batch, std::int64_t from, std::int64_t to) {
     s = share(k, c, 0,
               {.type = counter,

@@ -287,17 +287,17 @@ void declare_masked_trips(const KernelText& k) {
   const Node& mask = k.block.nodes[t.mask];
   const Index all = number(k, k.block.iterations(k.program.sizes)), first = global_start(k, t.rows, false, 0);
   const bool every = t.last >= k.block.loop * t.each;  // no row ends before the loop does
-  const std::string most =
+  const std::string maximum =
       every ? all.str() : in_iterations(k, first + bound(k, t.last, mask.tril_size), (all - 1).str()) + " + 1";
   const char* const loses = "the others lie beyond the sequence's end";
-  std::string stop = most;
+  std::string stop = maximum;
   if (t.lengths >= 0) {
     const tile::Interval keys = mask.view.along(mask.key, k.block);
     if (k.plan.programmatic) k.out.line("griddep_wait();");
     declare_of_rows(k, "length", t.lengths, "max");
     // where blocks begin later, `begin` is subtracted below
     const Index left = Index::named("length") - (t.starts >= 0 ? Index(0) : global_start(k, keys, false, 0));
-    stop = fmt::format("at_most(({}) / {}, {})", left + (t.each - 1), t.each, most);
+    stop = fmt::format("at_most(({}) / {}, {})", left + (t.each - 1), t.each, maximum);
     if (t.starts < 0) return k.out.line("const int trips = {} < 1 ? 1 : {};  // {}", left, stop, loses);
   }
   if (t.starts >= 0) {
@@ -307,7 +307,7 @@ void declare_masked_trips(const KernelText& k) {
   } else if (every) {
     k.out.line("const int trips = {};", all);
   } else {
-    k.out.line("const int trips = {}{};  // a mask leaves nothing of the others", most, t.from ? " - begin" : "");
+    k.out.line("const int trips = {}{};  // a mask leaves nothing of the others", maximum, t.from ? " - begin" : "");
   }
 }
 

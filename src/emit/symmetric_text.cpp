@@ -12,7 +12,7 @@ struct ExchangedChunks {
   std::string at;
 };
 
-/// Emits the parts of an exchange of ranks that are alike at the start and the end of a kernel.
+/// Emits the parts of an exchange of ranks that are the same at the start and the end of a kernel.
 class RankExchangeText {
  public:
   explicit RankExchangeText(const KernelText& kernel) : k_(kernel), m_(*kernel.plan.symmetric) {}

@@ -126,7 +126,7 @@ bool Cluster::run(std::uint64_t linear) {
 Fiber* Cluster::next() {
   if (takes_turns) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    // With an odd seed one rank after another runs as far as it can for a while, so that it is ahead of the others.
+    // With an odd seed one rank after another runs as far as it can for a while, so that it gets to later steps than the others.
     if (launch_->config->schedule % 2 == 0 || random_ >> 58 == 0)
       favourite_ = unsigned((random_ >> 32) % blocks_.size());
     current_ = favourite_;

@@ -82,8 +82,8 @@ cost::WayCost cost(const Choice& c) {
   return sum;
 }
 
-/// Rewrites the graph by the levels before those that are priced, by the level `warpgroups` if its kernels cost less, and chooses. That
-/// level comes first: the level `given` takes products of few rows. `rules` receives the names of those that were applied.
+/// Rewrites the graph by the levels before those compared by cost, by the level `warpgroups` if its kernels cost less, and chooses. That
+/// level comes first: the level `given` takes products of small M. `rules` receives the names of those that were applied.
 Choice choose_of_levels(graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
                         const rewrite::Watch& watch, Reasons reasons, std::vector<std::string>& rules) {
   const auto rewritten = [&](graph::KernelGraph& of, std::vector<std::string>& applied) {

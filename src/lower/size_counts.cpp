@@ -40,7 +40,7 @@ bool SizeCounts::count(Node& n, const Summed& summed) {
   const bool product = n.op == graph::OpKind::mul_scalar, quotient = n.op == graph::OpKind::div;
   if (n.kind != tile::NodeKind::map || !(product || quotient) || n.in.size() != 1 || summed.empty()) return false;
   const double count = product ? 1 / n.scalar : n.scalar;
-  for (auto of = summed.rbegin(); of != summed.rend(); ++of) {  // the most sums first
+  for (auto of = summed.rbegin(); of != summed.rend(); ++of) {  // the largest count first
     const double rest = count / static_cast<double>(of->high());
     if (rest < 1 || rest != std::floor(rest) || rest > static_cast<double>(max_elements)) continue;
     n.op = graph::OpKind::div, n.scalar = count;

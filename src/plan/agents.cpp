@@ -258,7 +258,7 @@ AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks
   const selection::WorkItem& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
   to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages()));
-  // Of the last group, which sums up. What warps multiply themselves is complete at once.
+  // Of the last group, which accumulates. What warps multiply themselves is complete at once.
   const int last = product.matmul.asynchronous() ? add_channel(kernel, "accumulators", product, consumer) : -1;
   for (int group = 1; group < loop.groups; ++group) {
     to.accumulators.push_back(add_channel(kernel, "scores", product, consumer));
@@ -408,15 +408,15 @@ class ConsumerAgent : PhaseSteps {
   /// Which products are the first of a sum, and overwrite its accumulators.
   enum class First : std::uint8_t { none, sums, any };
 
-  /// Adds a group of matmuls, which read stages of their ring. `lag`: of the iteration's tiles; `late`: whether they use what
+  /// Adds a group of matmuls, which read stages of their ring. `lag`: of the iteration's tiles; `pipelined`: whether they use what
   /// the iteration before has left in registers.
-  void issue(const LoopPart& part, std::int64_t lag, First first, bool late) {
+  void issue(const LoopPart& part, std::int64_t lag, First first, bool pipelined) {
     const int sums = channels_.accumulators[part.products];
     for (int product : part.tasks) {
       kernel::Step& s = run(product);
       const bool sum = plan_.program.nodes[tasks_[product].node].carried;
       s.is = kernel::Mma{
-          .channel = sums, .peeled = first == First::any || (first == First::sums && sum), .pipelined = late};
+          .channel = sums, .peeled = first == First::any || (first == First::sums && sum), .pipelined = pipelined};
       for (kernel::Access& a : s.reads) a.lag = static_cast<int>(lag);
     }
     commit(sums);

@@ -32,9 +32,9 @@ std::chrono::duration<double> patience() {
   if (!text || !*text) return std::chrono::seconds(120);
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
-  constexpr double least = 1e-3, most = 1e6;
-  if (*end || !(seconds >= least && seconds <= most))
-    fail("ZELLIGE_RANKS_TIMEOUT: expected seconds, {} to {:.0f}, found {}", least, most, text);
+  constexpr double min_seconds = 1e-3, max_seconds = 1e6;
+  if (*end || !(seconds >= min_seconds && seconds <= max_seconds))
+    fail("ZELLIGE_RANKS_TIMEOUT: expected seconds, {} to {:.0f}, found {}", min_seconds, max_seconds, text);
   return std::chrono::duration<double>(seconds);
 }
 

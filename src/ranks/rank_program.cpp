@@ -213,7 +213,7 @@ class SegmentCompiler {
 
   /// Adds the step of the kernels at `i`, with the sum after them if it is fused with them. Returns how many further segments the step has.
   std::size_t kernels_of(std::size_t i) {
-    RankStep apart = kernels(all_[i]);
+    RankStep separate = kernels(all_[i]);
     if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
       const Segment& sum = all_[i + 1];
       const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
@@ -224,14 +224,14 @@ class SegmentCompiler {
       std::string why;
       if (asked && alone && by != SumBy::nccl)
         if (auto fused = fused_step(p_.graph, all_[i], sum, by, target_, options_, cache_, why);
-            fused && (how_ == Collectives::fused || fused_gain_us(p_.graph, *fused, apart, sum, by, target_) > 0)) {
-          fused->otherwise.push_back(std::move(apart)), fused->otherwise.push_back({.segment = sum});
+            fused && (how_ == Collectives::fused || fused_gain_us(p_.graph, *fused, separate, sum, by, target_) > 0)) {
+          fused->otherwise.push_back(std::move(separate)), fused->otherwise.push_back({.segment = sum});
           p_.steps.push_back(*std::move(fused));
           return 1;
         }
       why_apart_ = std::move(why);
     }
-    p_.steps.push_back(std::move(apart));
+    p_.steps.push_back(std::move(separate));
     return 0;
   }
 

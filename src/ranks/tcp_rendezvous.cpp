@@ -203,11 +203,11 @@ class RootRendezvous final : public Rendezvous {
     require_all();
     std::string all(mine);
     const Deadline end = after(patience());
-    std::vector<int> late;
+    std::vector<int> timed_out;
     for (std::size_t r = 1; r < others_.size(); ++r) {
       const auto frame = receive_frame(others_[r], end);
       if (!frame && others_[r].next()) {
-        late.push_back(static_cast<int>(r));
+        timed_out.push_back(static_cast<int>(r));
         continue;
       }
       if (!frame || frame->first != Frame::bytes) give_up(fmt::format("rank {} has ended", r));
@@ -216,7 +216,7 @@ class RootRendezvous final : public Rendezvous {
                             frame->second.size(), mine.size()));
       all += frame->second;
     }
-    if (!late.empty()) give_up_waiting_for(late);
+    if (!timed_out.empty()) give_up_waiting_for(timed_out);
     tell(Frame::bytes, all);
     return all;
   }
@@ -269,11 +269,11 @@ class RootRendezvous final : public Rendezvous {
   }
 
   /// Ends all ranks. Those that are late get a sentence of their own: they know best that they are there.
-  [[noreturn]] void give_up_waiting_for(const std::vector<int>& late) {
+  [[noreturn]] void give_up_waiting_for(const std::vector<int>& timed_out) {
     const std::string how_long = fmt::format("within {} s; ZELLIGE_RANKS_TIMEOUT sets the seconds", patience().count());
-    why_ = fmt::format("{} did not come {}", ranks_in_words(late), how_long);
+    why_ = fmt::format("{} did not come {}", ranks_in_words(timed_out), how_long);
     for (int r = 1; r < ranks(); ++r) {
-      const std::string why = std::ranges::find(late, r) == late.end()
+      const std::string why = std::ranges::find(timed_out, r) == timed_out.end()
                                   ? why_
                                   : fmt::format("the others waited for this rank, which did not come {}", how_long);
       send_frame(others_[static_cast<std::size_t>(r)], Frame::failure, why, after(patience()));

@@ -35,7 +35,7 @@ namespace {
 
 using graph::OpFamily;
 
-/// A dimension in front of those of a tile: a grid axis (0 to 2) or the loop, with more than one step.
+/// A dimension before those of a tile: a grid axis (0 to 2) or the loop, with more than one step.
 struct BatchAxis {
   static constexpr int loop = 3;
   int axis;

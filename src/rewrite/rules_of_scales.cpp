@@ -52,7 +52,7 @@ class ScaledReader {
   /// Returns operand `t`, a matrix of bf16, if it is made so. k: its dimension of K.
   std::optional<ScaledOperand> read(int t, std::size_t k) const {
     if (g_.dtype(t) != DType::bf16 || g_.shape(t).size() != 2) return {};
-    if (const KernelOp* turned = g_.inner(t, OpKind::permute); turned && k == 0) t = turned->inputs[0], k = 1;
+    if (const KernelOp* permuted = g_.inner(t, OpKind::permute); permuted && k == 0) t = permuted->inputs[0], k = 1;
     ScaledOperand found{.k = k, .shape = g_.shape(t)};
     const KernelOp* product = g_.inner(below(t), OpKind::mul, 2);
     for (const int side : {1, 0})
@@ -97,9 +97,9 @@ class ScaledReader {
     while (const KernelOp* view = g_.made_by(found.values, OpKind::reshape)) found.values = view->inputs[0];
     const DType dtype = g_.dtype(found.values);
     if (g_.shape(found.values) != found.shape || (dtype != DType::e4m3 && dtype != DType::e5m2)) return false;
-    const KernelOp* turned = g_.made_by(found.values, OpKind::permute);
-    if (turned) found.values = turned->inputs[0];
-    return (found.k == 0) == (turned != nullptr);
+    const KernelOp* permuted = g_.made_by(found.values, OpKind::permute);
+    if (permuted) found.values = permuted->inputs[0];
+    return (found.k == 0) == (permuted != nullptr);
   }
 
   const Known& g_;
@@ -113,7 +113,7 @@ struct ScaledTiles {
 std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
 
 /// Returns the tiles that keep the busiest multiprocessor busy for the least time: a step of K takes the tensor cores, or the threads that
-/// scale the products, or the L2 cache. One warpgroup multiplies and scales in turn. For tiles that part blocks with one scale a
+/// scale the products, or the L2 cache. One warpgroup multiplies and scales alternately. For tiles that part blocks with one scale a
 /// kernel repeats the scales.
 ScaledTiles tiles_of(const ScaledOperand& a, const ScaledOperand& b) {
   constexpr double cache = 40;  // bytes a cycle
@@ -151,8 +151,8 @@ class ScaledWriter {
     const std::array<int, 3> by_rows{-1, block_.grid.y > 1 ? 0 : -1, -1},
         by_columns{block_.grid.x > 1 ? 1 : -1, -1, -1};
     const std::int64_t k = a_.shape[1], steps = k / step;
-    const int turned = out_.add(OpKind::permute, {b_.values}, {.sizes = {1, 0}}, out_.name(b_.values) + "_turned");
-    const int x = load(a_.values, by_rows, 1, {rows_, k}), y = load(turned, by_columns, 0, {k, columns_});
+    const int permuted = out_.add(OpKind::permute, {b_.values}, {.sizes = {1, 0}}, out_.name(b_.values) + "_turned");
+    const int x = load(a_.values, by_rows, 1, {rows_, k}), y = load(permuted, by_columns, 0, {k, columns_});
     const int s = load(each(a_, 1), by_rows, 1, {rows_, steps}),
               t = load(each(b_, 0), by_columns, 0, {steps, columns_});
     const int product = add(OpKind::matmul, {x, y}, {.dtype = DType::bf16});

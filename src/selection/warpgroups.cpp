@@ -56,7 +56,7 @@ bool feeds_fragments(const tile::TileProgram& program, int scores, int product) 
          made_of(program, scores, program.nodes[p].in[0]);
 }
 
-/// The matmuls of a loop that are to run on warpgroups: sums of products, two that are chained in registers, in
+/// The matmuls of a loop that are to run on warpgroups: accumulated products, two that are chained in registers, in
 /// attention S = Q K^T (the scores) and O = P V, or one whose products of an iteration are scaled before they are summed up.
 class OnWarpgroups {
  public:

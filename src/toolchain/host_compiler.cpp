@@ -64,7 +64,7 @@ constexpr const char* common_headers =
     "#include <zellige/block/strided_tile.hpp>\n"
     "#include <zellige/block/log_sum.hpp>\n"
     "#include <zellige/atom/griddepcontrol.hpp>\n";
-constexpr std::uintmax_t max_bytes_precompiled = 150'000'000;  // beside the one that is made
+constexpr std::uintmax_t max_bytes_precompiled = 150'000'000;  // in addition to the one that is made
 
 // Writes `content` to the file `below_root` in the cache's folder, unless it is there already. Returns the file's path.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {

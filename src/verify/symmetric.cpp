@@ -169,7 +169,7 @@ std::string refusal_of_symmetric(const Kernel& k, const tile::TilePrograms& p) {
   const ExchangeOrder order = m.two_shots() ? ExchangeOrder::two_shots
                               : m.at_end()  ? ExchangeOrder::readers_awaited
                                             : ExchangeOrder::two_halves;
-  // Launches use two halves in turn, or do the same: what holds of four of them in a row holds of all.
+  // Launches alternate between two halves, or do the same: what holds of four of them in a row holds of all.
   return fault_in(acts_of_exchanges(std::min(m.ranks(), 8), 4, order));
 }
 

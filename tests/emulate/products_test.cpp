@@ -21,9 +21,9 @@ enum class Draw { near_one, finite, infinite, any };
 std::uint32_t draw(std::mt19937& random, Number number, Draw how) {
   std::uint32_t word = random();
   if (how == Draw::any) return word;
-  const auto bounded = [&](unsigned from, unsigned bits, std::uint32_t most) {  // makes an exponent at most `most`
+  const auto bounded = [&](unsigned from, unsigned bits, std::uint32_t max) {  // makes an exponent at most `max`
     const std::uint32_t mask = (1u << bits) - 1;
-    const std::uint32_t near = mask / 2, e = how == Draw::near_one ? near - 1 + random() % 3 : random() % (most + 1);
+    const std::uint32_t near = mask / 2, e = how == Draw::near_one ? near - 1 + random() % 3 : random() % (max + 1);
     word = (word & ~(mask << from)) | e << from;
   };
   if (number == Number::f16)

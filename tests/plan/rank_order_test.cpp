@@ -42,7 +42,7 @@ void expect_all_found(ExchangeOrder order) {
         if (a.kind == RankAct::publish || (a.kind == RankAct::read && !of_sums))
           expect(r, i, "wrong place", [](RankAct& x) { x.place ^= 1; });
         if (a.of == static_cast<int>(r)) continue;  // a rank knows what it has done
-        // The flag by which readers tell that they have read is waited for in the next launch.
+        // The flag by which readers report that they have read is waited for in the next launch.
         const int last = order == ExchangeOrder::readers_awaited && a.place == 1 ? launches - 1 : launches;
         if (a.kind == RankAct::wait && a.value > 0) {
           expect(r, i, "missing wait", [](RankAct& x) { x.value = 0; });

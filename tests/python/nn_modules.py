@@ -341,10 +341,10 @@ def run(name, index, kernels=False, dtype=torch.float32) -> Outcome:
     return made
 
 
-def survey(chosen, kernels=False, show=print) -> dict:
+def survey(modules, kernels=False, show=print) -> dict:
     """By module, the joined outcomes of its shapes."""
     found = {}
-    for name in chosen:
+    for name in modules:
         outcomes = [run(name, index, kernels) for index in range(SHAPES)]
         of = found[name] = Outcome()
         for o in outcomes:

@@ -22,8 +22,8 @@ class Experts(torch.nn.Module):
         self.up, self.down = (torch.nn.Parameter(torch.randn(s) / 8) for s in ((EXPERTS, 2 * INNER, WIDTH), (EXPERTS, WIDTH, INNER)))
 
     def forward(self, x):
-        factors, chosen = torch.topk(self.gate(x).softmax(-1), CHOSEN, -1)
-        experts = chosen.reshape(-1)
+        factors, indices = torch.topk(self.gate(x).softmax(-1), CHOSEN, -1)
+        experts = indices.reshape(-1)
         tokens = torch.arange(x.shape[0]).unsqueeze(1).expand(-1, CHOSEN).reshape(-1)
         if not self.grouped:
             gate, up = torch.bmm(self.up[experts], x[tokens].unsqueeze(-1)).squeeze(-1).chunk(2, -1)

@@ -16,7 +16,7 @@ from zellige import torch_backend  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo")
 RANKS = 2
-PATIENCE = 300  # seconds for which a rank waits for the other; a little earlier both tell where they wait
+PATIENCE = 300  # seconds for which a rank waits for the other; a little earlier both report where they wait
 
 
 class Block(nn.Module):

@@ -282,7 +282,7 @@ TEST_F(Engine, WorkThatDoesNotEndIsGivenUp) {
   }
 }
 
-/// Rank 0 gives up waiting for rank 1, whose own work does not end: no rank is told of itself that it did not come.
+/// Rank 0 gives up waiting for rank 1, whose own work does not end: no rank receives the sentence for the others, that it did not come.
 TEST_F(Engine, LateRanksAreToldThatTheOthersWaited) {
   const auto found = in_processes(3, [&](const RankedProcess& job) {
     Communicator ranks(rendezvous(job));

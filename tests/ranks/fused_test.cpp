@@ -190,7 +190,7 @@ void expect_found(std::span<const std::pair<const char*, RankStep>> faults, cons
 
 constexpr const char* later = "SymmetricEpoch{epoch.rank, epoch.launch + 1, epoch.block, epoch.blocks}";
 
-/// Two launches one after another on each rank have no fault, and every fault that is planted is found.
+/// Two launches one after another on each rank have no fault, and every fault that is injected is found.
 TEST(Fused, FaultsAreFoundWhileRanksAreInTwoLaunches) {
   const toolchain::Cache cache = toolchain::Cache::temporary();
   const RankProgram p =
@@ -239,9 +239,9 @@ TEST(Fused, ProgramsHaveOneKernelForProductAndSum) {
   EXPECT_EQ(name(r.status), name(Status::correct)) << r.reason;
   Builder b("g", 2);
   b.output(reduce_scatter(matmul(b.input("a", {16, 64}, DType::bf16), b.input("b", {64, 64}, DType::bf16)), 1), "y");
-  const RankProgram apart =
+  const RankProgram separate =
       compile_over_ranks(b.build(), target::find("sm_80"), {.fuse = true}, cache, Collectives::fused);
-  EXPECT_EQ(notes_of(apart),
+  EXPECT_EQ(notes_of(separate),
             (std::vector<std::string>{"2 ranks, each with 3 kernels and 1 collective",
                                       "NCCL computes y, since no kernel can: g_0: no kernel stores what ranks publish, "
                                       "but through a view"}));

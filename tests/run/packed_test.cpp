@@ -29,11 +29,11 @@ std::string replaced_once(std::string text, const std::string& from, const std::
 
 constexpr std::int64_t heads = 8;
 
-/// The graph of examples/sizes/packed_attention.json; not causal, it also masks by the ends of sequences. `apart`: a mask of its own
+/// The graph of examples/sizes/packed_attention.json; not causal, it also masks by the ends of sequences. `separate`: a mask of its own
 /// makes it causal.
-graph::KernelGraph graph_of(bool causal, bool apart = false) {
+graph::KernelGraph graph_of(bool causal, bool separate = false) {
   std::string text = system::read_whole(ZELLIGE_SOURCE_DIR "/examples/sizes/packed_attention.json");
-  if (causal && apart) {
+  if (causal && separate) {
     text = replaced_once(text, R"(,"first":true,"tril":0})", R"(,"first":true},
       {"op": "mask", "inputs": ["masked"], "outputs": ["before"], "tril": 0})");
     text = replaced_once(text, R"({"op":"softmax","inputs":["masked"])", R"({"op":"softmax","inputs":["before"])");
@@ -165,9 +165,9 @@ TEST(Packed, AttentionStaysWithinItsSequence) {
 }
 
 TEST(Packed, TwoMasksBecomeOne) {
-  const auto printed = [](bool apart) {
+  const auto printed = [](bool separate) {
     const std::string text =
-        ir::print(compile(graph_of(true, apart), target::find("sm_80"), {.fuse = true, .variants = 1}).program);
+        ir::print(compile(graph_of(true, separate), target::find("sm_80"), {.fuse = true, .variants = 1}).program);
     const std::size_t at = text.find(" scalar -inf along 1 key 2 ");
     return text.substr(at, text.find('\n', at) - at - 1);
   };

@@ -1,7 +1,7 @@
 """The orders in which torch packs weights of 4 bits for torch._weight_int4pack_mm, and their numbers in rows, as programs read them.
 
     rows(packed)                 uint8 (n, k / 2): two's complement of q - 8, element 2 j of a row in the lower half of byte j
-    rows(weight, inner)          of what torch packs, an argument of _convert_weight_to_int4pack with so many inner tiles of K
+    rows(weight, inner)          of what torch packs, an argument of _convert_weight_to_int4pack with `inner` inner tiles of K
 
 order                          dtype, shape                             who packs it
 mma                            int32 (n / 8, k / (16 I), 32, I / 2)     CUDA, of `bytes`: the fragments of B of m16n8k16, I tiles of K

@@ -141,7 +141,7 @@ def _elements(x, size, tables, fill):
 
 
 def _joined(x, size, tables):
-    """Returns float32 sums of elements of x, which `_elements` returns."""
+    """Returns the float32 totals of the elements of x that `_elements` returns."""
     elements, dims = _elements(x, size, tables, 0.0)
     return elements.to(torch.float32).sum(dims)
 
