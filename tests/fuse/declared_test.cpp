@@ -103,8 +103,8 @@ TEST(Declared, OfOtherOperatorsAreRefused) {
   EXPECT_EQ(refusal(graph_of(false), {{.op = 0, .product = MatmulTile{64, 128, 512, 128}}}), "taken");
   EXPECT_EQ(
       refusal(graph_of(false), {{.op = 0, .product = MatmulTile{256, 256, 512, 128}}}),
-      "graph g: operator 0 has no kernel with this tile: operator 0: tile 256x256x512, 128 threads: its tiles do not "
-      "fit into shared memory");
+      "graph g: operator 0 has no kernel with this tile: operator 0: tile 256x256x512, 128 threads: no tiling of the "
+      "kernel fits into shared memory");
 }
 
 }  // namespace
