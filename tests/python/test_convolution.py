@@ -98,7 +98,8 @@ def test_a_block_by_torch_compile(layout):
 
 def test_what_is_left_says_why():
     torch._dynamo.reset()
-    module, x = nn.ConvTranspose2d(4, 4, 3, stride=2), torch.randn(1, 4, 5, 5)
+    last = torch.channels_last
+    module, x = nn.ConvTranspose2d(4, 4, 3, stride=2).to(memory_format=last), torch.randn(1, 4, 5, 5).contiguous(memory_format=last)
     with torch.no_grad():
         torch.testing.assert_close(torch.compile(lambda x: torch.relu(module(x)), backend="zellige")(x), torch.relu(module(x)))
     (why,) = torch_backend.reports[-1].left.values()

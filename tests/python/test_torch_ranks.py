@@ -8,11 +8,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import torch.distributed as dist  # noqa: E402
+from torch._dispatch.python import enable_python_dispatcher  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torch.distributed.tensor import Shard  # noqa: E402
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module  # noqa: E402
 from zellige import torch_backend  # noqa: E402
+from zellige.torch.execute import collectives  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo")
 RANKS = 2
@@ -38,11 +40,22 @@ SEQUENCE = {
 }
 
 
-def compared(rank, path):
-    """Compiles both models on one rank. Rank 0 writes what was left, and each model's largest error and largest value."""
+def joined(rank, path):
+    """Makes a process group of the ranks."""
     faulthandler.dump_traceback_later(0.9 * PATIENCE)
     patience = datetime.timedelta(seconds=PATIENCE)
     dist.init_process_group("gloo", init_method=f"file://{path}/meeting", rank=rank, world_size=RANKS, timeout=patience)
+
+
+def left():
+    dist.barrier()
+    dist.destroy_process_group()
+    faulthandler.cancel_dump_traceback_later()
+
+
+def compared(rank, path):
+    """Compiles both models on one rank. Rank 0 writes what was left, and each model's largest error and largest value."""
+    joined(rank, path)
     mesh, lines = init_device_mesh("cpu", (RANKS,)), []
     for plan, divided in (TENSOR, False), (SEQUENCE, True):  # divided: each rank has its part of the rows
         torch._dynamo.reset()
@@ -64,9 +77,19 @@ def compared(rank, path):
     if rank == 0:
         with open(f"{path}/lines", "w") as file:
             file.write("\n".join(lines))
-    dist.barrier()
-    dist.destroy_process_group()
-    faulthandler.cancel_dump_traceback_later()
+    left()
+
+
+def agreeing(rank, path):
+    """Lets ranks agree while torch's Python dispatcher is on, as it is while a graph is traced."""
+    joined(rank, path)
+    with enable_python_dispatcher():
+        assert all(collectives.agreed("0", (rank, i)) == [(r, i) for r in range(RANKS)] for i in range(1000))
+    left()
+
+
+def test_ranks_agree_while_a_graph_is_traced(tmp_path):
+    torch.multiprocessing.spawn(agreeing, args=(str(tmp_path),), nprocs=RANKS)
 
 
 def test_parts_take_the_collectives_before_them(tmp_path):

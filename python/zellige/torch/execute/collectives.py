@@ -12,11 +12,10 @@ import json
 import torch
 import torch.distributed as dist
 
-from torch.utils._python_dispatch import _disable_current_modes
-
 from ... import exchange, ranks
 from ..._native import Error
 from ..import_ import operators
+from ..measure.clock import exchanging
 from .direct import PART
 from .part import clone, laid_out, viewed
 
@@ -43,7 +42,7 @@ def agreed(name, value) -> list:
     """Returns the values of all ranks of a process group, which all must call it."""
     group = dist.distributed_c10d._resolve_process_group(name)
     everyone = [None] * dist.get_world_size(group)
-    with _disable_current_modes(), torch.no_grad():
+    with exchanging():
         dist.all_gather_object(everyone, value, group=group)
     return everyone
 
@@ -64,7 +63,7 @@ def join(module, report) -> None:
     for (node, waits), form in zip(found, forms):
         part, why = None, ""
         try:
-            with _disable_current_modes(), torch.no_grad():
+            with exchanging():
                 part = JoinedPart(node.meta[PART], form, _rank_of(name, node.meta[PART].device))
         except Error as error:
             why = str(error)

@@ -68,13 +68,21 @@ def of_ranks(group):
         _group = before
 
 
+@contextlib.contextmanager
+def exchanging():
+    """Within it, ranks exchange values while a graph is traced. torch's Python dispatcher is off: it would hold the interpreter lock while
+    the call waits for the lock of the process group, whose thread holds that and may wait for the interpreter's."""
+    with _disable_current_modes(), torch.no_grad(), torch._C._DisablePythonDispatcher():
+        yield
+
+
 def _of_rank_0(cost):
     if _group is None:
         return cost
     import torch.distributed as dist
 
     group, values = dist.distributed_c10d._resolve_process_group(_group), [cost]
-    with _disable_current_modes(), torch.no_grad():
+    with exchanging():
         dist.broadcast_object_list(values, src=dist.get_global_rank(group, 0), group=group)
     return values[0]
 
