@@ -10,6 +10,7 @@ docs/how-to/run-on-several-gpus.md says how to start the processes, and what hap
 """
 
 import ctypes
+import weakref
 from typing import Any
 
 from . import _native, exchange
@@ -82,21 +83,23 @@ def of_gather(rank: int, count: int, gather, on: str = "auto") -> Ranks:
 
 def of_group(group: Any = None, on: str = "auto") -> Ranks:
     """Returns this process's rank in one of torch's process groups, or in all: ranks.of_group(mesh.get_group()). The group tells the ranks
-    of each other; what they compute goes by a communicator of its own, on the current GPU."""
+    of each other until it is destroyed; what they compute goes by a communicator of its own, on the current GPU."""
     import torch
     import torch.distributed as dist
 
     if not dist.is_initialized():
         raise Error("of_group: expected a process group, found none; call torch.distributed.init_process_group first")
-    count = dist.get_world_size(group)
+    count, held = dist.get_world_size(group), weakref.ref(dist.group.WORLD if group is None else group)
     device = "cuda" if dist.get_backend(group) == "nccl" else "cpu"
 
     def gather(mine):
         if not mine:
             return [b""] * count
         x = torch.frombuffer(bytearray(mine), dtype=torch.uint8).to(device)
-        everyone = [torch.empty_like(x) for _ in range(count)]
-        dist.all_gather(everyone, x, group=group)
+        everyone, alive = [torch.empty_like(x) for _ in range(count)], held()
+        if alive is None:
+            raise Error("of_group: the process group has been destroyed")
+        dist.all_gather(everyone, x, group=alive)
         return [y.cpu().numpy().tobytes() for y in everyone]
 
     if device == "cuda":

@@ -2,8 +2,11 @@
 
 import datetime
 import faulthandler
+import gc
 import re
+import weakref
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -13,7 +16,8 @@ from torch import nn  # noqa: E402
 from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torch.distributed.tensor import Shard  # noqa: E402
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module  # noqa: E402
-from zellige import torch_backend  # noqa: E402
+import zellige  # noqa: E402
+from zellige import ranks, torch_backend  # noqa: E402
 from zellige.torch.execute import collectives  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not (dist.is_available() and dist.is_gloo_available()), reason="this torch has no gloo")
@@ -90,6 +94,18 @@ def agreeing(rank, path):
 
 def test_ranks_agree_while_a_graph_is_traced(tmp_path):
     torch.multiprocessing.spawn(agreeing, args=(str(tmp_path),), nprocs=RANKS)
+
+
+def test_a_group_that_is_destroyed_is_let_go_and_named(tmp_path):
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/meeting", rank=0, world_size=1)
+    group, mine = weakref.ref(dist.group.WORLD), ranks.of_group(on="emulator")
+    form = ranks.graph(lambda x: ranks.all_reduce(x), np.zeros(4, np.float32), ranks=1)
+    assert ranks.compile(form, mine, workers=1)(np.ones(4, np.float32)).tolist() == [1] * 4
+    dist.destroy_process_group()
+    gc.collect()
+    assert group() is None
+    with pytest.raises(zellige.Error, match="^of_group: the process group has been destroyed$"):
+        ranks.compile(form, mine)
 
 
 def test_parts_take_the_collectives_before_them(tmp_path):

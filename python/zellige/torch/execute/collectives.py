@@ -8,6 +8,7 @@ the same: what one of them cannot join, none does; torch computes it.
 import copy
 import hashlib
 import json
+import weakref
 
 import torch
 import torch.distributed as dist
@@ -27,7 +28,7 @@ _JOINED = {
     _FUNCTIONAL.all_gather_into_tensor.default: (2, "all_gather", {"dim": 0}),
     _FUNCTIONAL.reduce_scatter_tensor.default: (3, "reduce_scatter", {"dim": 0}),
 }
-_ranks = {}  # by the name of a process group: this process's rank in it
+_ranks = weakref.WeakKeyDictionary()  # by process group: this process's rank in it
 
 
 def group_of(graph):
@@ -125,9 +126,10 @@ def _form(part, waits, name) -> dict:
 
 
 def _rank_of(name, device):
-    if name not in _ranks:
-        _ranks[name] = ranks.of_group(dist.distributed_c10d._resolve_process_group(name), "gpu" if device.type == "cuda" else "emulator")
-    return _ranks[name]
+    group = dist.distributed_c10d._resolve_process_group(name)
+    if group not in _ranks:
+        _ranks[group] = ranks.of_group(group, "gpu" if device.type == "cuda" else "emulator")
+    return _ranks[group]
 
 
 class JoinedPart:
