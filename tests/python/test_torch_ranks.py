@@ -46,6 +46,7 @@ SEQUENCE = {
 
 def joined(rank, path):
     """Makes a process group of the ranks."""
+    faulthandler.enable()
     faulthandler.dump_traceback_later(0.9 * PATIENCE)
     patience = datetime.timedelta(seconds=PATIENCE)
     dist.init_process_group("gloo", init_method=f"file://{path}/meeting", rank=rank, world_size=RANKS, timeout=patience)
