@@ -25,7 +25,7 @@ class RankExchangeText {
     for (int t : tensors) list += ", " + pointer(t);
     return list;
   }
-  void meet(int time, std::int64_t threads, int barrier);
+  void synchronize(int time, std::int64_t threads, int barrier);
   void add_shares(const ExchangedChunks&, std::int64_t threads, int barrier);
 
  private:
@@ -64,7 +64,7 @@ ExchangedChunks RankExchangeText::chunks() const {
 }
 
 /// Emits that blocks wait for those of their number, the `time`th time of a launch.
-void RankExchangeText::meet(int time, std::int64_t threads, int barrier) {
+void RankExchangeText::synchronize(int time, std::int64_t threads, int barrier) {
   std::string more;
   if (time > 0 || barrier > 0) more += fmt::format(", {}", time);
   if (barrier > 0) more += fmt::format(", {}", barrier);
@@ -76,7 +76,7 @@ void RankExchangeText::add_shares(const ExchangedChunks& chunks, std::int64_t th
   k_.out.line("// Each rank adds its share of the tile, for all ranks.");
   k_.out.line("add_shares<{}, {}, {}, {}, {}>(epoch, tid, {}{}{});", chunks.vector, chunks.count, threads, m_.maximum,
               type_name(k_.program.tensors[m_.windows[0]].dtype), chunks.at, pointers(m_.windows), pointers(m_.sums));
-  meet(1, threads, barrier);
+  synchronize(1, threads, barrier);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void begin_exchange_of_ranks(const KernelText& k) {
   const ExchangedChunks chunks = text.chunks();
   k.out.line("publish<{}, {}, {}>({}, {}{}, tid, {});", chunks.vector, chunks.count, k.threads(),
              text.pointer(m.published), text.pointer(m.window), m.alternates() ? " + half" : "", chunks.at);
-  text.meet(0, k.threads(), 0);
+  text.synchronize(0, k.threads(), 0);
   if (m.two_shots()) text.add_shares(chunks, k.threads(), 0);
 }
 
@@ -122,7 +122,7 @@ void end_exchange_of_ranks(const KernelText& k) {
   const std::string dtype = type_name(window.dtype), result = text.pointer(m.result);
   k.out.line("// The tile is in this rank's window; then the block waits for those of the others.");
   if (k.plan.uses_tma(verify::published_tile(k.plan))) k.out.line("tma_store_wait_complete<0>();");
-  text.meet(0, threads, barrier);
+  text.synchronize(0, threads, barrier);
   if (m.two_shots()) {
     text.add_shares(chunks, threads, barrier);
     k.out.line("publish<{}, {}, {}>({}, {}, tid, {});", chunks.vector, chunks.count, threads, text.pointer(m.sum),

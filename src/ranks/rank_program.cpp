@@ -229,7 +229,7 @@ class SegmentCompiler {
           p_.steps.push_back(*std::move(fused));
           return 1;
         }
-      why_apart_ = std::move(why);
+      why_separate_ = std::move(why);
     }
     p_.steps.push_back(std::move(separate));
     return 0;
@@ -256,7 +256,7 @@ class SegmentCompiler {
     }
     if (!symmetric) {
       p_.steps.push_back({.segment = std::move(s)});
-      if (why.empty()) why = std::exchange(why_apart_, {});
+      if (why.empty()) why = std::exchange(why_separate_, {});
       if (!why.empty()) p_.steps.back().notes.push_back(why);
       return 0;
     }
@@ -277,7 +277,7 @@ class SegmentCompiler {
   const CompileOptions& options_;
   const std::optional<toolchain::Cache>& cache_;
   Collectives how_;
-  std::string why_apart_;  // why the next sum is not added in the kernel that makes its operand
+  std::string why_separate_;  // why the next sum is not added in the kernel that makes its operand
 };
 
 }  // namespace

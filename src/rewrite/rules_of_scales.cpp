@@ -10,8 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "graph/infer.hpp"
-#include "rewrite/rewrite.hpp"
+#include "rewrite/custom_writer.hpp"
 #include "rules/table.hpp"
 
 namespace zellige::rewrite {
@@ -137,10 +136,10 @@ ScaledTiles tiles_of(const ScaledOperand& a, const ScaledOperand& b) {
 }
 
 /// Writes the custom operator of a product of scaled operands.
-class ScaledWriter {
+class ScaledWriter : CustomWriter {
  public:
   ScaledWriter(Rewrite& out, const ScaledOperand& a, const ScaledOperand& b)
-      : out_(out), a_(a), b_(b), m_(a.across()), n_(b.across()), tiles_(tiles_of(a, b)) {
+      : CustomWriter(out), a_(a), b_(b), m_(a.across()), n_(b.across()), tiles_(tiles_of(a, b)) {
     rows_ = tiles_along(m_, tiles_.rows) * tiles_.rows, columns_ = tiles_along(n_, tiles_.columns) * tiles_.columns;
     block_.grid = {columns_ / tiles_.columns, rows_ / tiles_.rows, 1};
     block_.block = {tiles_.threads, 1, 1};
@@ -158,10 +157,8 @@ class ScaledWriter {
     const int product = add(OpKind::matmul, {x, y}, {.dtype = DType::bf16});
     const int scaled = add(OpKind::mul, {add(OpKind::mul, {product, s}), t});
     const int rounded = add(OpKind::cast, {add(OpKind::accum, {scaled})}, {.dtype = out_.tensor(result).dtype});
-    block_.ops.push_back(
-        {.kind = OpKind::output, .inputs = {rounded}, .kernel_tensor = 0, .map = {by_columns[0], by_rows[1], -1}});
-    if (rows_ != m_ || columns_ != n_) block_.ops.back().attributes.sizes = {m_, n_};
-    return {OpKind::custom, inputs_, {result}, {}, std::make_shared<const BlockGraph>(std::move(block_))};
+    const bool all = rows_ == m_ && columns_ == n_;
+    return store(rounded, {by_columns[0], by_rows[1], -1}, result, all ? Shape() : Shape{m_, n_});
   }
 
  private:
@@ -189,35 +186,10 @@ class ScaledWriter {
     counts[after - 1] *= run;
     return out_.add(OpKind::reshape, {to}, {.sizes = counts}, name + "_each");
   }
-  int add(OpKind kind, std::vector<int> in, const Attributes& attributes = {}) {
-    const DType from = block_.tensors[static_cast<std::size_t>(in[0])].dtype;
-    const int to = tensor(graph::result_dtype(kind, attributes, from));
-    block_.ops.push_back({.kind = kind, .inputs = std::move(in), .outputs = {to}, .attributes = attributes});
-    return to;
-  }
-  int tensor(DType dtype) {
-    block_.tensors.push_back({.dtype = dtype, .name = fmt::format("b{}", block_.tensors.size())});
-    return static_cast<int>(block_.tensors.size()) - 1;
-  }
-  /// Loads a tile of a tensor, of which the tiles together cover `covered`.
-  int load(int t, const std::array<int, 3>& map, int loop_dim, const Shape& covered) {
-    const int to = tensor(out_.tensor(t).dtype);
-    block_.ops.push_back({.kind = OpKind::input,
-                          .outputs = {to},
-                          .kernel_tensor = static_cast<int>(inputs_.size()),
-                          .map = map,
-                          .loop_dim = block_.loop > 1 ? loop_dim : -1});
-    if (covered != out_.shape(t)) block_.ops.back().attributes.sizes = covered;
-    inputs_.push_back(t);
-    return to;
-  }
 
-  Rewrite& out_;
   const ScaledOperand &a_, &b_;
   std::int64_t m_, n_, rows_ = 0, columns_ = 0;  // of the result; that the tiles cover
   ScaledTiles tiles_;
-  BlockGraph block_;
-  std::vector<int> inputs_;
 };
 
 /// Makes the product `op` one custom operator.

@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/infer.hpp"
-#include "rewrite/rewrite.hpp"
+#include "rewrite/custom_writer.hpp"
 #include "rules/table.hpp"
 
 namespace zellige::rewrite {
@@ -176,10 +175,10 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
 }
 
 /// Writes the custom operator of a widened weight.
-class WeightWriter {
+class WeightWriter : CustomWriter {
  public:
   WeightWriter(const Known& g, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles)
-      : g_(g), out_(out), w_(w), tiles_(tiles) {
+      : CustomWriter(out), g_(g), w_(w), tiles_(tiles) {
     block_.grid = {w.n / tiles.columns, 1, 1};
     // A warp for each 32 of K, or 128 where blocks are small, so that a lane takes four words at a time.
     const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
@@ -196,8 +195,7 @@ class WeightWriter {
     const int rows = load(x, {-1, -1, -1}, 1);
     const int value = add(OpKind::permute, {widened(g_.dtype(x))}, {.sizes = {1, 0}});
     const int sum = add(OpKind::accum, {add(OpKind::matmul, {rows, value})});
-    block_.ops.push_back({.kind = OpKind::output, .inputs = {sum}, .kernel_tensor = 0, .map = {1, -1, -1}});
-    return {OpKind::custom, inputs_, {result}, {}, std::make_shared<const BlockGraph>(std::move(block_))};
+    return store(sum, {1, -1, -1}, result);
   }
 
  private:
@@ -210,45 +208,21 @@ class WeightWriter {
     const int value = widened(g_.dtype(x)), transposed = add(OpKind::permute, {tile}, {.sizes = {1, 0}});
     const int sum = add(OpKind::accum, {add(OpKind::matmul, {value, transposed})});
     const int back = add(OpKind::permute, {sum}, {.sizes = {1, 0}});
-    block_.ops.push_back(
-        {.kind = OpKind::output, .inputs = {back}, .kernel_tensor = 0, .map = {block_.grid.x > 1 ? 1 : -1, along, -1}});
-    if (rows != given || covered_ != w_.n) block_.ops.back().attributes.sizes = {given, w_.n};
-    return {OpKind::custom, inputs_, {result}, {}, std::make_shared<const BlockGraph>(std::move(block_))};
+    const bool all = rows == given && covered_ == w_.n;
+    return store(back, {block_.grid.x > 1 ? 1 : -1, along, -1}, result, all ? Shape() : Shape{given, w_.n});
   }
 
-  /// Loads a block's tile of the weight, and adds what widens it. Returns the tile of type `dtype`.
-  int widened(DType dtype) {
+  /// Loads a block's tile of the weight, and adds what widens it. Returns the tile of type `to`.
+  int widened(DType to) {
     const int first = block_.grid.x > 1 ? 0 : -1;
     int value = load(in_shape(w_.q, {w_.n, w_.k}), {first, -1, -1}, 1, {covered_, w_.k});
     value = add(OpKind::cast, {value}, {.dtype = w_.dtype});
     if (w_.zero) value = add(OpKind::sub, {value, numbers(*w_.zero)});
     if (w_.scale) value = add(OpKind::mul, {value, numbers(*w_.scale)});
     if (w_.bias) value = add(OpKind::add, {value, numbers(*w_.bias)});
-    return dtype != out_dtype(value) ? add(OpKind::cast, {value}, {.dtype = dtype}) : value;
+    return to != dtype(value) ? add(OpKind::cast, {value}, {.dtype = to}) : value;
   }
 
-  int tensor(DType dtype) {
-    block_.tensors.push_back({.dtype = dtype, .name = fmt::format("b{}", block_.tensors.size())});
-    return static_cast<int>(block_.tensors.size()) - 1;
-  }
-  DType out_dtype(int t) const { return block_.tensors[static_cast<std::size_t>(t)].dtype; }
-  int add(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
-    const int to = tensor(graph::result_dtype(kind, a, out_dtype(in[0])));
-    block_.ops.push_back({.kind = kind, .inputs = std::move(in), .outputs = {to}, .attributes = a});
-    return to;
-  }
-  /// Loads a tile of a tensor, of which the tiles together cover `covered`.
-  int load(int t, const std::array<int, 3>& map, int loop_dim, const Shape& covered = {}) {
-    const int to = tensor(out_.tensor(t).dtype);
-    block_.ops.push_back({.kind = OpKind::input,
-                          .outputs = {to},
-                          .kernel_tensor = static_cast<int>(inputs_.size()),
-                          .map = map,
-                          .loop_dim = block_.loop > 1 ? loop_dim : -1});
-    if (!covered.empty() && covered != out_.shape(t)) block_.ops.back().attributes.sizes = covered;
-    inputs_.push_back(t);
-    return to;
-  }
   int in_shape(int t, const Shape& shape) {
     return out_.shape(t) == shape ? t : out_.add(OpKind::reshape, {t}, {.sizes = shape}, out_.name(t) + "_view");
   }
@@ -267,16 +241,13 @@ class WeightWriter {
     }
     const int first = block_.grid.x > 1 ? 0 : -1;
     const int tile = load(from, {first, -1, -1}, of.groups > 1 ? 1 : -1, {covered_, of.groups > 1 ? w_.k : 1});
-    return out_dtype(tile) == of.dtype ? tile : add(OpKind::cast, {tile}, {.dtype = of.dtype});
+    return dtype(tile) == of.dtype ? tile : add(OpKind::cast, {tile}, {.dtype = of.dtype});
   }
 
   const Known& g_;
-  Rewrite& out_;
   const WidenedWeight& w_;
   WeightTiles tiles_;
   std::int64_t covered_ = w_.n;  // rows of the weight that the tiles have
-  BlockGraph block_;
-  std::vector<int> inputs_;
 };
 
 /// Writes the product of `op` with the widened weight `w` in these tiles.

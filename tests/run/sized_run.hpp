@@ -34,9 +34,10 @@ inline std::set<Values> values_of(const tile::SizeList& sizes, int random_ones, 
   return all;
 }
 
-/// Runs the launch with these values on the emulator, and compares all outputs with the graph's.
+/// Runs the launch with these values on the emulator, and compares all outputs with the graph's: elements within 0.02 of their own value
+/// and `share` of the largest one.
 inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Values& values,
-                         const toolchain::Cache& cache) {
+                         const toolchain::Cache& cache, double share = 0.02) {
   graph::SizeValues named;
   for (std::size_t i = 0; i < values.size(); ++i) named[p.manifest.sizes[i].name] = values[i];
   const graph::KernelGraph constants = graph::at(g, named);
@@ -60,7 +61,7 @@ inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram
       if (std::isnan(right[i]))  // of a row that a mask removes
         ASSERT_TRUE(std::isnan(found[i])) << "element " << i;
       else
-        ASSERT_NEAR(found[i], right[i], 0.02 * (std::fabs(right[i]) + largest)) << "element " << i;
+        ASSERT_NEAR(found[i], right[i], 0.02 * std::fabs(right[i]) + share * largest) << "element " << i;
   }
 }
 

@@ -10,8 +10,6 @@
 #include <random>
 #include <set>
 
-#include "emit/launch_sizes.hpp"
-#include "emulate_graph.hpp"
 #include "graph/json_text.hpp"
 #include "graph/sized_graph.hpp"
 #include "ir/ir.hpp"
@@ -19,8 +17,8 @@
 #include "plan/at_sizes.hpp"
 #include "plan/estimate.hpp"
 #include "predict/predict.hpp"
-#include "reference/inputs.hpp"
 #include "run/compile.hpp"
+#include "sized_run.hpp"
 #include "variants/parts.hpp"
 
 namespace zellige::run {
@@ -47,8 +45,6 @@ emit::EmittedProgram program_of(const char* text, const char* target) {
   return compile(graph_of(text), target::find(target), {.fuse = true}).program;
 }
 
-using Values = std::vector<std::int64_t>;
-
 graph::SizeValues by_name(const emit::Manifest& m, const Values& values) {
   graph::SizeValues all;
   for (std::size_t i = 0; i < values.size(); ++i) all[m.sizes[i].name] = values[i];
@@ -66,30 +62,6 @@ std::set<std::int64_t> values_about(const tile::Size& range, const tile::Size& w
     for (const std::int64_t by : {-whole.multiple, std::int64_t{0}, whole.multiple}) add(end + by);
   add(std::uniform_int_distribution(range.low, range.high)(random));
   return all;
-}
-
-/// Runs the launch with these values on the emulator, and compares it with the graph.
-void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Values& values,
-                  const toolchain::Cache& cache) {
-  const graph::KernelGraph constants = graph::at(g, by_name(p.manifest, values));
-  const emit::Manifest launch = emit::at_sizes(p.manifest, values);
-  const std::vector<reference::Array> inputs = reference::random_inputs(constants, 3).arrays;
-  std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : launch.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
-  const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
-  for (const auto& f : r.findings) ADD_FAILURE() << f.message;
-  const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
-  for (std::size_t t = 0; t < launch.tensors.size(); ++t) {
-    if (launch.tensors[t].role != emit::Role::output) continue;
-    const std::vector<double> found = unpack(launch.tensors[t], storage[t]), &right = expected[0].values;
-    ASSERT_EQ(found.size(), right.size());
-    double largest = 0;
-    for (const double y : right) largest = std::max(largest, std::fabs(y));
-    for (std::size_t i = 0; i < found.size(); ++i)
-      ASSERT_NEAR(found[i], right[i], 0.02 * std::fabs(right[i]) + 0.005 * largest) << "element " << i;
-  }
 }
 
 TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
@@ -115,7 +87,7 @@ TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
         for (const Values& values : all) {
           SCOPED_TRACE(fmt::format("{} on {} at {}", g.name, target, fmt::format("{}", fmt::join(values, ", "))));
           ++launched[&emit::variant_at(p.manifest, values)];
-          expect_right(g, p, values, cache);
+          expect_right(g, p, values, cache, 0.005);
         }
       }
       EXPECT_EQ(launched.size(), p.variants.size() + 1) << g.name << " on " << target;
