@@ -149,10 +149,10 @@ std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int6
       const std::int64_t threads = columns == unit ? 128 : 256;
       if (columns * tile > accumulators * threads || tile >= rows + step || columns >= w.n + unit) continue;
       const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
-                 parts = static_cast<double>(columns / unit), all = static_cast<double>(tile),
+                 parts = static_cast<double>(columns) / unit, all = static_cast<double>(tile),
                  bytes = 2 * step * all + step * static_cast<double>(columns * graph::bits(w.narrow)) / 8;
-      const double cycles =
-          std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(w.k / step);
+      const std::int64_t steps = w.k / step;
+      const double cycles = std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(steps);
       if (const double time = waves * (cycles + latency); !best || time < lowest)
         lowest = time, best = WeightTiles{columns, k, tile};
     }
