@@ -186,7 +186,7 @@ void declare_first_iteration(const KernelText& k) {
   const kernel::MaskedLoopBounds& t = *k.plan.loop_bounds;
   if (t.starts >= 0) {
     if (k.plan.programmatic) k.out.line("griddep_wait();");
-    declare_of_rows(k, "start", t.starts, "min");
+    declare_of_rows(k, "start", t.starts, false);
     const Index all = number(k, k.block.iterations(k.program.sizes));
     return k.out.line("const int begin = at_most(start / {}, {});  // the sequences of all rows begin at it or later",
                       t.each, all - 1);

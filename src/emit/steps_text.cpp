@@ -202,7 +202,7 @@ void registers(const KernelText& k, int node, const Context& c) {
 }
 
 bool reads_trips_first(const kernel::Kernel& kernel) {
-  return kernel.loop_bounds && kernel.loop_bounds->reads() && !kernel.warp_specialized() && kernel.blocks == 0;
+  return kernel.loop_bounds && kernel.loop_bounds->reads() && kernel.blocks == 0;
 }
 
 /// Returns whether a `start` step has declared what the node's value is accumulated in.
@@ -258,7 +258,8 @@ void run(const KernelText& k, const StepPlace& place, const std::vector<kernel::
   }
 }
 
-void declare_of_rows(const KernelText& k, const std::string& name, int load, std::string_view extreme) {
+void declare_of_rows(const KernelText& k, const std::string& name, int load, bool maximum) {
+  constexpr int few = 8;  // rows that a thread reads one by one
   const Node& n = k.block.nodes[load];
   const Node& mask = k.block.nodes[k.plan.loop_bounds->mask];
   const std::int64_t reach = mask.view.along(mask.key, k.block).reach();
@@ -270,14 +271,19 @@ void declare_of_rows(const KernelText& k, const std::string& name, int load, std
   if (rows == n.shape.end()) return k.out.line("const int {} = {};", name, read());
   const int dim = static_cast<int>(rows - n.shape.begin());
   at[dim] = Index::named("row");
-  k.out.line("int {} = {};", name, extreme == "max" ? 0 : reach);
-  k.out.line("#pragma unroll 8");
-  k.out.open("for (int row = 0; row < {}; ++row) {{", *rows);
+  const bool by_lanes = k.plan.blocks == 0 && *rows > few;  // else a role of one thread may read them
+  k.out.line("int {} = {};", name, maximum ? 0 : reach);
+  k.out.line("#pragma unroll {}", few);
+  if (by_lanes)
+    k.out.open("for (int row = lane; row < {}; row += 32) {{", *rows);
+  else
+    k.out.open("for (int row = 0; row < {}; ++row) {{", *rows);
   const std::string inside = n.view.predicated(dim) ? fmt::format("if ({} < {}) ", position(k, n, 0, at)[dim],
                                                                   global_end(k, n.view.along(dim, k.block)))
                                                     : "";
-  k.out.line("{0}{1} = {2}({1}, {3});", inside, name, extreme, read());
+  k.out.line("{0}{1} = {2}({1}, {3});", inside, name, maximum ? "max" : "min", read());
   k.out.close();
+  if (by_lanes) k.out.line("{0} = {1}max_lanes<32>({1}{0});", name, maximum ? "" : "-");
 }
 
 /// Emits the variable `trips`: the number of iterations of which a mask leaves something. What a kernel before this one may have
@@ -294,7 +300,7 @@ void declare_masked_trips(const KernelText& k) {
   if (t.lengths >= 0) {
     const tile::Interval keys = mask.view.along(mask.key, k.block);
     if (k.plan.programmatic) k.out.line("griddep_wait();");
-    declare_of_rows(k, "length", t.lengths, "max");
+    declare_of_rows(k, "length", t.lengths, true);
     // where blocks begin later, `begin` is subtracted below
     const Index left = Index::named("length") - (t.starts >= 0 ? Index(0) : global_start(k, keys, false, 0));
     stop = fmt::format("at_most(({}) / {}, {})", left + (t.each - 1), t.each, maximum);

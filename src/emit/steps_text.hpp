@@ -19,8 +19,8 @@ bool reads_trips_first(const kernel::Kernel&);
 /// Emits the variable `trips`: the number of iterations of which a mask leaves something.
 void declare_masked_trips(const KernelText&);
 /// Emits the variable `name`: the integer that a load has for the block, from 0 to the number of keys; of one for each of its rows
-/// the least or the largest (`extreme`: "min" or "max"). Rows beyond the tensor's end have none.
-void declare_of_rows(const KernelText&, const std::string& name, int load, std::string_view extreme);
+/// the minimum or the maximum. Rows beyond the tensor's end have none.
+void declare_of_rows(const KernelText&, const std::string& name, int load, bool maximum);
 /// Emits the declaration of the registers that hold the value of a node in a thread-value layout.
 void registers(const KernelText&, int node, const Context&);
 /// Returns whether a `start` step has declared what the node's value is accumulated in.
