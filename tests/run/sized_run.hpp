@@ -34,13 +34,11 @@ inline std::set<Values> values_of(const tile::SizeList& sizes, int random_ones, 
   return all;
 }
 
-/// Runs the launch with these values on the emulator, and compares all outputs with the graph's: elements within 0.02 of their own value
-/// and `share` of the largest one.
-inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Values& values,
-                         const toolchain::Cache& cache, double share = 0.02) {
-  graph::SizeValues named;
-  for (std::size_t i = 0; i < values.size(); ++i) named[p.manifest.sizes[i].name] = values[i];
-  const graph::KernelGraph constants = graph::at(g, named);
+/// Runs the launch with these values on the emulator. Returns a finding, or the first element of an output that is not what the graph of
+/// constants gives, within 0.02 of its own value, `share` of the largest one and `absolute`; "" if there is none.
+inline std::string fault_of_launch(const graph::KernelGraph& constants, const emit::EmittedProgram& p,
+                                   const Values& values, const toolchain::Cache& cache, double share,
+                                   double absolute = 0) {
   const emit::Manifest launch = emit::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(constants, 3).arrays;
   std::vector<Bytes> storage;
@@ -48,21 +46,34 @@ inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram
     storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
                                                   : poisoned(t));
   const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
-  for (const auto& f : r.findings) ADD_FAILURE() << f.message;
+  for (const auto& f : r.findings) return f.message;
   const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
   for (std::size_t t = 0; t < launch.tensors.size(); ++t) {
-    if (launch.tensors[t].role != emit::Role::output) continue;
-    const std::vector<double> found = unpack(launch.tensors[t], storage[t]);
-    const std::vector<double>& right = expected[static_cast<std::size_t>(launch.tensors[t].position)].values;
-    ASSERT_EQ(found.size(), right.size());
+    const emit::TensorPlace& place = launch.tensors[t];
+    if (place.role != emit::Role::output) continue;
+    const std::vector<double> found = unpack(place, storage[t]);
+    const std::vector<double>& right = expected[static_cast<std::size_t>(place.position)].values;
+    if (found.size() != right.size()) return fmt::format("{} elements for {}", found.size(), right.size());
     double largest = 0;
-    for (const double v : right) largest = std::max(largest, std::fabs(v));
-    for (std::size_t i = 0; i < found.size(); ++i)
-      if (std::isnan(right[i]))  // of a row that a mask removes
-        ASSERT_TRUE(std::isnan(found[i])) << "element " << i;
-      else
-        ASSERT_NEAR(found[i], right[i], 0.02 * std::fabs(right[i]) + share * largest) << "element " << i;
+    for (const double v : right)
+      if (!std::isnan(v)) largest = std::max(largest, std::fabs(v));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool masked = std::isnan(right[i]);  // an element of a row that a mask removes
+      if (masked ? !std::isnan(found[i])
+                 : !(std::fabs(found[i] - right[i]) <= 0.02 * std::fabs(right[i]) + share * largest + absolute))
+        return fmt::format("element {} of {}: found {}, expected {}", i, graph::to_string(place.shape), found[i],
+                           right[i]);
+    }
   }
+  return "";
+}
+
+/// Expects no fault of the launch with these values of a graph with sizes.
+inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Values& values,
+                         const toolchain::Cache& cache, double share = 0.02) {
+  graph::SizeValues named;
+  for (std::size_t i = 0; i < values.size(); ++i) named[p.manifest.sizes[i].name] = values[i];
+  EXPECT_EQ(fault_of_launch(graph::at(g, named), p, values, cache, share), "");
 }
 
 }  // namespace zellige::run
