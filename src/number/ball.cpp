@@ -249,9 +249,9 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
   const graph::Format& f = graph::format(a.dtype);
+  if (f.integer_bits == 1) return choose(x, integer(1), integer(0));
   const Real middle = trunc(x.middle);
   if (!x.known() || x.middle > Real(f.greatest) || x.middle < Real(std::max(f.lowest, -f.greatest))) return unknown();
-  if (f.integer_bits == 1 && (x.radius != 0 || middle != x.middle)) return unknown();
   if (x.radius == 0) return ball(middle, 0);
   const Real low = trunc(Real(x.middle - Real(x.radius * up))), high = trunc(Real(x.middle + Real(x.radius * up)));
   return low == high ? ball(middle, 0) : unknown();

@@ -256,6 +256,11 @@ FieldNumber converted(Field& f, const FieldNumber& x, const graph::Attributes& a
   if (x.kind == Kind::missing) return x;
   if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty) return f.marked(f.special(Kind::unclear), x);
   const graph::Format& to = graph::format(graph::is_stored_only(a.dtype) ? a.dtype : graph::DType::int32);
+  if (a.dtype == graph::DType::boolean && !x.boolean) {
+    FieldNumber nonzero = f.sub(f.integer(1), f.same(x, f.integer(0)));
+    nonzero.boolean = true;
+    return nonzero;
+  }
   if (x.boolean || (x.whole && x.lowest >= to.lowest && x.greatest <= to.greatest)) return x;  // modulo 2^8 or 2^32
   if (x.constant && !graph::is_stored_only(a.dtype) && std::fabs(f.real(x)) < 100)
     return f.marked(f.integer(static_cast<std::int64_t>(f.real(x))), x);
@@ -269,6 +274,11 @@ FieldNumber converted(Field& f, const FieldNumber& x, const graph::Attributes& a
 FieldNumber wrapped(Field& f, const FieldNumber& x, int bits) {
   const double size = std::ldexp(1.0, bits - 1);
   if (x.kind != Kind::number || x.p == 0 || (x.lowest >= -size && x.greatest < size)) return x;
+  if (const auto input = f.ranges_of_inputs.find(x.p); x.whole && input != f.ranges_of_inputs.end()) {
+    const auto [lowest, greatest] = input->second;
+    f.argument_degree = std::max(f.argument_degree, x.degrees.all()), ++f.calls;  // it equals the input by chance else
+    if (lowest >= -size && greatest < size) return x;
+  }
   FieldNumber z = f.unknown(Unknown::wrap, x, static_cast<std::uint64_t>(bits));
   z.whole = z.unsettled = z.vanishes = true;
   z.lowest = -size, z.greatest = size - 1;

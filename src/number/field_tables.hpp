@@ -205,6 +205,8 @@ struct FieldTables {
   std::unordered_map<std::uint64_t, double> reals;  // by residue modulo p: the real value of a constant
   // By the base of lines: the open interval in which the real number lies, as far as comparisons have drawn it.
   std::unordered_map<std::uint64_t, std::pair<double, double>> intervals;
+  std::unordered_map<std::uint64_t, std::pair<double, double>>
+      ranges_of_inputs;                                      // by residue modulo p: the bounds of an integer
   std::unordered_map<std::uint64_t, FieldNumber> cores;      // by residue modulo p: core()
   std::unordered_set<std::uint64_t> jumps;                   // decisions that are comparisons
   std::unordered_map<std::uint64_t, double> ranges;          // by decision that is a drawn integer: its range

@@ -182,8 +182,8 @@ Rounded RoundedArithmetic::max_of(const std::vector<Rounded>& all) {
 Rounded RoundedArithmetic::converted(const Rounded& x, const graph::Attributes& a) {
   if (!graph::is_integer(a.dtype)) return x;
   const graph::Format& f = graph::format(a.dtype);
+  if (f.integer_bits == 1) return is_nan(x) || disjoint(x, {0, 0}) ? integer(1) : is_zero(x) ? x : unknown_value();
   if (!x.finite() || x.value > f.greatest || x.value < std::max(f.lowest, -f.greatest)) return unknown_value();
-  if (f.integer_bits == 1 && (x.error != 0 || std::trunc(x.value) != x.value)) return unknown_value();
   const double low = std::trunc(x.value - x.error * margin), high = std::trunc(x.value + x.error * margin);
   return low == high ? Rounded{low, 0} : unknown_value();
 }

@@ -12,22 +12,29 @@
 
 namespace zellige::search {
 
-/// Returns whether an operator on integers has the same result modulo 2^bits, whatever multiples of 2^bits its operands
-/// are off.
-inline bool is_modular(graph::OpKind kind, graph::DType dtype) {
+/// Returns whether an operator on integers of this dtype has the same result, modulo a power of two, whatever multiples of 2^bits its
+/// operands are off.
+inline bool is_modular(graph::OpKind kind, const graph::Attributes& attributes, graph::DType dtype) {
   using enum graph::OpKind;
-  if (kind == add || kind == sub || kind == mul || kind == neg || kind == mul_scalar) return true;
+  if (kind == add || kind == sub || kind == mul || kind == neg || kind == square || kind == mul_scalar) return true;
   if (graph::is_view(kind) || kind == concat || kind == split) return true;
+  if (kind == cast) {
+    const graph::DType to = attributes.dtype;
+    return graph::is_integer(to) && !attributes.saturate && to != graph::DType::boolean &&
+           graph::bits(to) <= graph::bits(dtype);
+  }
   return graph::adds_integers(kind) && kind != matmul && (dtype == graph::DType::int32 || dtype == graph::DType::int64);
 }
 
-/// Returns a tensor of this dtype with its integers in two's complement. Sums and products of integers are computed
-/// without limits, and taken modulo 2^8, 2^32 or 2^64 where that matters. Dtypes without arithmetic hold what a cast gave.
+/// Returns a tensor of this dtype with its integers in the dtype's range. Sums and products of integers are computed without limits, and
+/// taken modulo 2^8, 2^16, 2^32 or 2^64 where that matters. A bool holds what a cast gave.
 template <number::Arithmetic A>
 ValuesOf<A> wrapped(A& a, ValuesOf<A> x, graph::DType dtype) {
-  if (graph::is_integer(dtype))
-    for (NumberOf<A>& v : x.values)
-      if (!graph::is_stored_only(dtype)) v = a.wrapped(v, graph::bits(dtype));
+  if (!graph::is_integer(dtype) || dtype == graph::DType::boolean) return x;
+  const bool has_sign = graph::format(dtype).lowest < 0;
+  const auto half = a.integer(has_sign ? 0 : std::int64_t{1} << (graph::bits(dtype) - 1));
+  for (NumberOf<A>& v : x.values)
+    v = has_sign ? a.wrapped(v, graph::bits(dtype)) : a.add(a.wrapped(a.sub(v, half), graph::bits(dtype)), half);
   return x;
 }
 
@@ -100,12 +107,12 @@ class BlockRun {
     std::list<ValuesOf<A>> integers;
     for (std::size_t i = 0; i < in.size(); ++i)
       if (const graph::DType dtype = b_.tensors[op.inputs[i]].dtype;
-          graph::is_integer(dtype) && !is_modular(op.kind, dtype))
+          graph::is_integer(dtype) && !is_modular(op.kind, op.attributes, dtype))
         in[i] = &integers.emplace_back(wrapped(a_, *in[i], dtype));
     graph::Attributes attributes = op.attributes;
     if (op.kind == graph::OpKind::mask)
       attributes = graph::mask_from(attributes, graph::tile_origin(op, out[0]->shape, block, iteration, b_.loop));
-    evaluate_op(a_, op.kind, attributes, in, out);
+    evaluate_op(a_, op.kind, attributes, b_.tensors[op.inputs[0]].dtype, in, out);
   }
 
   /// Evaluates a running maximum. Its first result is the maximum so far. Its second result is the maximum
@@ -176,7 +183,7 @@ std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const
     std::list<ValuesOf<A>> integers;
     for (int t : op.inputs) {
       const graph::DType dtype = g.tensors[t].dtype;
-      const bool wraps = graph::is_integer(dtype) && !is_modular(op.kind, dtype);
+      const bool wraps = graph::is_integer(dtype) && !is_modular(op.kind, op.attributes, dtype);
       in.push_back(wraps ? &integers.emplace_back(wrapped(a, tensors[t], dtype)) : &tensors[t]);
     }
     for (int t : op.outputs) out.push_back(&tensors[t]);
@@ -187,7 +194,7 @@ std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const
         for (std::int64_t y = 0; y < grid.y; ++y)
           for (std::int64_t z = 0; z < grid.z; ++z) run.run({x, y, z});
     } else {
-      evaluate_op(a, op.kind, op.attributes, in, out);
+      evaluate_op(a, op.kind, op.attributes, g.tensors[op.inputs[0]].dtype, in, out);
     }
   }
   std::vector<ValuesOf<A>> outputs;

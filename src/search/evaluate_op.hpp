@@ -113,11 +113,21 @@ void show(A& a, graph::OpKind kind, const graph::Attributes& attributes, const V
     reference::copy_view(kind, attributes, x.shape, x.values.data(), y.shape, y.values.data());
 }
 
+/// Evaluates a cast to integers that does not saturate, of operands with the dtype `from`. Integers stay as they are: each dtype but
+/// bool holds them modulo a power of two (`wrapped` in evaluate_graph.hpp).
+template <number::Arithmetic A>
+void cast_to_integers(A& a, graph::DType from, graph::DType to, const ValuesOf<A>& x, ValuesOf<A>& y) {
+  using enum graph::DType;
+  y.values = x.values;
+  if (to != boolean && graph::is_integer(from)) return;
+  for (NumberOf<A>& v : y.values) v = a.converted(v, {.dtype = to == boolean || to == int64 ? to : int32});
+}
+
 /// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
-/// operands are `in`, its results `out`, whose shapes must be set. Throws Error if the operator has no
+/// operands are `in`, of the dtype `from`, its results `out`, whose shapes must be set. Throws Error if the operator has no
 /// meaning over this kind of number.
 template <number::Arithmetic A>
-void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
+void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes, graph::DType from,
                  const std::vector<const ValuesOf<A>*>& in, const std::vector<ValuesOf<A>*>& out) {
   using graph::OpKind;
   const ValuesOf<A>& x = *in[0];
@@ -127,7 +137,9 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
       in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)
     fail("{}: `equal` has no meaning for this operator of {} operands", graph::name(kind), in.size());
-  if (graph::is_elementwise(kind)) {
+  if (kind == OpKind::cast && graph::is_integer(attributes.dtype) && !attributes.saturate) {
+    cast_to_integers(a, from, attributes.dtype, x, y);
+  } else if (graph::is_elementwise(kind)) {
     map(a, kind, attributes, in, y);
   } else if (kind == OpKind::matmul) {
     matmul(a, x, *in[1], y);
@@ -149,9 +161,9 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
       values.push_back(reference::make_array(shape, a.integer(0)));
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      std::vector<const ValuesOf<A>*> from;
-      for (int k : steps[i].inputs) from.push_back(&values[k]);
-      evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
+      std::vector<const ValuesOf<A>*> operands_of;
+      for (int k : steps[i].inputs) operands_of.push_back(&values[k]);
+      evaluate_op(a, steps[i].kind, steps[i].attributes, from, operands_of, {&values[in.size() + i]});
     }
     y.values = values.back().values;
   } else if (graph::is_view(kind)) {

@@ -105,7 +105,10 @@ struct DrawnInputs {
         } else {
           x = field.random(place);
           x.whole = graph::is_integer(t.dtype);
-          if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = graph::format(t.dtype).lowest;
+          if (x.whole) {
+            x.greatest = graph::format(t.dtype).greatest, x.lowest = graph::format(t.dtype).lowest;
+            field.ranges_of_inputs[x.p] = {x.lowest, x.greatest};
+          }
         }
       }
     }
