@@ -6,9 +6,9 @@
 #include <random>
 #include <set>
 
-#include "emit/launch_sizes.hpp"
 #include "emulate_graph.hpp"
 #include "graph/sized_graph.hpp"
+#include "manifest/launch_sizes.hpp"
 #include "reference/inputs.hpp"
 
 namespace zellige::run {
@@ -41,17 +41,17 @@ inline void expect_right(const graph::KernelGraph& g, const emit::EmittedProgram
   graph::SizeValues named;
   for (std::size_t i = 0; i < values.size(); ++i) named[p.manifest.sizes[i].name] = values[i];
   const graph::KernelGraph constants = graph::at(g, named);
-  const emit::Manifest launch = emit::at_sizes(p.manifest, values);
+  const manifest::Manifest launch = manifest::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(constants, 3).arrays;
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : launch.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : launch.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << f.message;
   const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
   for (std::size_t t = 0; t < launch.tensors.size(); ++t) {
-    if (launch.tensors[t].role != emit::Role::output) continue;
+    if (launch.tensors[t].role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(launch.tensors[t], storage[t]);
     const std::vector<double>& right = expected[static_cast<std::size_t>(launch.tensors[t].position)].values;
     ASSERT_EQ(found.size(), right.size());

@@ -6,10 +6,10 @@
 
 #include "../all_cases.hpp"
 #include "cases.hpp"
-#include "emit/launch_sizes.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/separate.hpp"
 #include "graph/error.hpp"
+#include "manifest/launch_sizes.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
 #include "run/compile.hpp"
@@ -31,17 +31,17 @@ emit::EmittedProgram program_of(const SizedCase& c, const char* target_name, boo
 std::string wrong(const SizedCase& c, const emit::EmittedProgram& p, const tile::ValuesBySize& values,
                   const toolchain::Cache& cache) {
   const graph::KernelGraph g = c.graph(values);
-  const emit::Manifest m = emit::at_sizes(p.manifest, values);
+  const manifest::Manifest m = manifest::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(g, 3).arrays;
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p.source, m, storage, cache, 2);
   for (const auto& f : r.findings) return f.message;
   const std::vector<reference::Array> expected = reference::run_reference(g, inputs);
   for (std::size_t t = 0; t < m.tensors.size(); ++t) {
-    if (m.tensors[t].role != emit::Role::output) continue;
+    if (m.tensors[t].role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(m.tensors[t], storage[t]);
     const std::vector<double>& right = expected[static_cast<std::size_t>(m.tensors[t].position)].values;
     if (found.size() != right.size()) return fmt::format("{} elements for {}", found.size(), right.size());
