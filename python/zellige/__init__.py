@@ -19,7 +19,7 @@ import importlib
 # Modules are loaded when one of their names is first used, so that importing zellige is fast. This table has
 # each name's module.
 _PLACES = {
-    "compile": "program",
+    "compile": "compilation",
     "load": "program",
     "Program": "program",
     "SizeInfo": "program",
@@ -35,7 +35,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native convolutions dtypes einsum exchange kernels layout numpy_api numpy_operators operators program quant ranks sizes torch tracing torch_backend".split()
+    "_native compilation convolutions dtypes einsum exchange kernels layout numpy_api numpy_operators operators program quant ranks sizes torch tracing torch_backend".split()
 )
 
 

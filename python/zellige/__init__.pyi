@@ -8,6 +8,7 @@ from . import ranks as ranks
 from ._native import Error as Error
 from ._native import Fault as Fault
 from ._native import gpu as gpu
+from .compilation import compile as compile
 from .convolutions import convolution as convolution
 from .exchange import TensorSpec as TensorSpec
 from .layout import Int as Int
@@ -214,7 +215,6 @@ from .operators import where as where
 from .program import Program as Program
 from .program import SizeInfo as SizeInfo
 from .program import TensorInfo as TensorInfo
-from .program import compile as compile
 from .program import load as load
 from .sizes import Dim as Dim
 from .sizes import SizedProgram as SizedProgram

@@ -5,7 +5,7 @@
 
 from ctypes import byref
 
-from ._native import Cost, checked, counted, library
+from ._abi import Cost, checked, counted, library
 
 RELATIONS = {"better": 0, "faster": 1, "faster_gpu_bound": 2, "clearly_faster": 3, "may_be_faster": 4, "worth_measuring": 5}
 

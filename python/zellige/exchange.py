@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from . import _native, dtypes, sizes
+from . import _abi, dtypes, sizes
 from ._native import Error
 
 HOST, CUDA = 1, 2
@@ -108,7 +108,7 @@ class Tensors:
 
     def __init__(self, arrays):
         self.count = len(arrays)
-        self.c = (_native.Tensor * max(1, self.count))()
+        self.c = (_abi.Tensor * max(1, self.count))()
         self._alive = []
         for at, x in enumerate(arrays):
             check_supported(x)
@@ -140,7 +140,7 @@ class Tensors:
             raise Error(f"expected an array that DLPack can export, found one that it cannot: {(str(why).splitlines() or [''])[0]}") from None
         name = _capsule_name(capsule)
         pointer = _capsule_pointer(capsule, name) + (_VERSIONED_HEAD if name == b"dltensor_versioned" else 0)
-        ctypes.memmove(ctypes.byref(self.c[at]), pointer, ctypes.sizeof(_native.Tensor))
+        ctypes.memmove(ctypes.byref(self.c[at]), pointer, ctypes.sizeof(_abi.Tensor))
         self._alive.append(capsule)
 
     def device(self):

@@ -262,7 +262,7 @@ def product(x, q, scale, *rest):
 def linear(weight: Weight, rows: int, dtype: str = "f16", **options):
     """Returns the program of y = x w^T for x (rows, k). Call it with x and the weight's arrays(). `options`: those of compile()."""
     from .exchange import TensorSpec
-    from .program import compile
+    from .compilation import compile
 
     n, k = weight.shape
     if dtype != "f16":

@@ -13,7 +13,7 @@ import ctypes
 import weakref
 from typing import Any
 
-from . import _native, exchange
+from . import _abi, _native, exchange
 from ._native import Error
 from .program import TensorInfo
 
@@ -24,15 +24,14 @@ class Ranks:
 
     def __init__(self, handle, kept=None):
         self._handle, self._kept = handle, kept  # kept: what the library calls
-        library = _native.library()
-        self.rank = _native.counted(library.zellige_ranks_rank(handle))
-        self.count = _native.counted(library.zellige_ranks_count(handle))
+        library = _abi.library()
+        self.rank = _abi.counted(library.zellige_ranks_rank(handle))
+        self.count = _abi.counted(library.zellige_ranks_count(handle))
         device = library.zellige_ranks_device(handle)
         self.device = device if device >= 0 else None
 
     def __del__(self):
-        if getattr(self, "_handle", None) and _native._library is not None:
-            _native._library.zellige_ranks_free(self._handle)
+        _abi.release(self, "zellige_ranks_free")
 
     def __repr__(self) -> str:
         return f"<rank {self.rank} of {self.count} on {'the emulator' if self.device is None else f'GPU {self.device}'}>"
@@ -47,7 +46,7 @@ class _Gather:
 
     def __init__(self, function):
         self._function, self.raised = function, None
-        self.c = _native.GATHER(self._call)
+        self.c = _abi.GATHER(self._call)
 
     def _call(self, _, mine, everyone, size):
         try:
@@ -62,14 +61,14 @@ class _Gather:
 def of_environment(on: str = "auto") -> Ranks:
     """Returns the rank of this process in the job that torchrun or mpirun has started: ranks.of_environment(). Waits for the others."""
     handle = ctypes.c_void_p()
-    _native.checked(_native.library().zellige_ranks_of_environment(_native.ON[_on(on)], ctypes.byref(handle)))
+    _abi.checked(_abi.library().zellige_ranks_of_environment(_native.ON[_on(on)], ctypes.byref(handle)))
     return Ranks(handle)
 
 
 def of_threads(count: int, on: str = "auto") -> list:
     """Returns `count` ranks of this process, for a thread each: ranks.of_threads(4)."""
     handles = (ctypes.c_void_p * max(count, 1))()
-    _native.checked(_native.library().zellige_ranks_of_threads(_native.ON[_on(on)], count, handles))
+    _abi.checked(_abi.library().zellige_ranks_of_threads(_native.ON[_on(on)], count, handles))
     return [Ranks(ctypes.c_void_p(h)) for h in handles]
 
 
@@ -77,7 +76,7 @@ def of_gather(rank: int, count: int, gather, on: str = "auto") -> Ranks:
     """Returns rank `rank` of `count`, which pass each other bytes by a function: it gets those of this rank, and returns a list of
     those of all, as long each: ranks.of_gather(comm.rank, comm.size, comm.allgather) with mpi4py."""
     handle, adapted = ctypes.c_void_p(), _Gather(gather)
-    _native.checked(_native.library().zellige_ranks_of_gather(_native.ON[_on(on)], rank, count, adapted.c, None, ctypes.byref(handle)))
+    _abi.checked(_abi.library().zellige_ranks_of_gather(_native.ON[_on(on)], rank, count, adapted.c, None, ctypes.byref(handle)))
     return Ranks(handle, adapted)
 
 
@@ -124,13 +123,12 @@ class RankProgram:
         self.ranks, self._handle = ranks, ctypes.c_void_p()
         self.name = graph.form().get("name", "graph")
         self.inputs, self.outputs = ([_told(i) for i in infos] for infos in (graph.inputs(), graph.outputs()))
-        self._launch = _native.library().zellige_rank_program_launch
-        _native._find_nvrtc()
-        self._checked(_native.library().zellige_rank_program_new(graph.handle, ranks.handle, ctypes.byref(options), ctypes.byref(self._handle)))
+        self._launch = _abi.library().zellige_rank_program_launch
+        _native.find_nvrtc()
+        self._checked(_abi.library().zellige_rank_program_new(graph.handle, ranks.handle, ctypes.byref(options), ctypes.byref(self._handle)))
 
     def __del__(self):
-        if getattr(self, "_handle", None) and _native._library is not None:
-            _native._library.zellige_rank_program_free(self._handle)
+        _abi.release(self, "zellige_rank_program_free")
 
     def __repr__(self) -> str:
         return f"<program {self.name} of {self.ranks!r}>"
@@ -140,7 +138,7 @@ class RankProgram:
         if status and kept is not None and kept.raised is not None:
             raised, kept.raised = kept.raised, None
             raise raised
-        _native.checked(status)
+        _abi.checked(status)
 
     def __call__(self, *arrays, out=None, stream=None):
         outs = [out] if exchange.is_array(out) else list(out) if out is not None else None
@@ -192,10 +190,10 @@ class RankProgram:
             import torch
 
             stream = torch.cuda.current_stream(self.ranks.device).cuda_stream or None
-        self._checked(_native.library().zellige_rank_program_wait(self._handle, stream))
+        self._checked(_abi.library().zellige_rank_program_wait(self._handle, stream))
 
     def _text(self, which):
-        return _native.text_of(_native.library().zellige_rank_program_text, self._handle, _native.TEXTS[which])
+        return _abi.text_of(_abi.library().zellige_rank_program_text, self._handle, _native.TEXTS[which])
 
     @property
     def notes(self) -> list:
@@ -232,8 +230,8 @@ def compile(graph: Any, ranks: Ranks, *, collectives="cheapest", target=None, co
     if collectives not in COLLECTIVES:
         raise Error(f"collectives: expected one of {', '.join(COLLECTIVES)}, found {collectives!r}")
     names = [c.encode() for c in constant]
-    options = _native._Options(
-        ctypes.sizeof(_native._Options),
+    options = _abi.Options(
+        ctypes.sizeof(_abi.Options),
         target=target.encode() if target else None,
         constants=(ctypes.c_char_p * max(1, len(names)))(*names),
         constant_count=len(names),

@@ -22,9 +22,9 @@ from typing import Any
 from . import _native, exchange
 from ._native import Error
 from .call_site import tracing
+from .compilation import array_class
 from .dispatch import call as _call
 from .dispatch import dim_of as _dim
-from .program import _array_class
 from .rank_program import RankProgram, Ranks, compile, of_environment, of_gather, of_group, of_threads
 from .tracing import Array, Trace
 
@@ -99,7 +99,7 @@ def graph(function: Callable, *examples: Any, ranks: int) -> dict:
         bound = inspect.signature(function).bind(*examples)
     except TypeError as why:
         raise Error(f"graph {name}: {why}") from None
-    trace = Trace(name, *_array_class(list(bound.arguments.values())), ranks=ranks)
+    trace = Trace(name, *array_class(list(bound.arguments.values())), ranks=ranks)
     for parameter, example in bound.arguments.items():
         spec = exchange.spec_of(example)
         bound.arguments[parameter] = trace.input(parameter, spec.dtype, spec.shape, spec.strides)

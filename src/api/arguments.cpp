@@ -48,8 +48,8 @@ std::string place_name(const zellige_tensor& a) {
 
 /// Throws Error unless an array of `rank` extents or strides is aligned and, if `untrusted` is not null,
 /// readable. `what` names the array in the message.
-void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what, const std::int64_t* numbers,
-                   std::size_t rank, ReadablePages* untrusted) {
+void check_numbers(const manifest::Manifest& m, const manifest::TensorPlace& t, const char* what,
+                   const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
   const void* const at = numbers;
   if (reinterpret_cast<std::uintptr_t>(numbers) % alignof(std::int64_t))
     mistake(m, t, "expected {} at an address that is a multiple of 8, found {}", what, at);
@@ -59,7 +59,7 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 }
 
 /// Returns the tensor as callers have it: of bytes, if several elements are in a byte.
-emit::TensorPlace in_bytes(emit::TensorPlace t) {
+manifest::TensorPlace in_bytes(manifest::TensorPlace t) {
   const std::int64_t per = 8 / graph::bits(t.dtype);
   for (std::size_t d = 0; d < t.shape.size(); ++d)
     (t.strides[d] == 1 && t.shape[d] > 1 ? t.shape[d] : t.strides[d]) /= per;
@@ -67,7 +67,7 @@ emit::TensorPlace in_bytes(emit::TensorPlace t) {
 }
 
 /// Throws Error unless the caller's tensor `a` has an address for the bytes of `t`.
-void check_memory(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a) {
+void check_memory(const manifest::Manifest& m, const manifest::TensorPlace& t, const zellige_tensor& a) {
   if (t.bytes == 0) return;
   if (!a.data) mistake(m, t, "expected an address, found NULL");
   const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
@@ -80,11 +80,11 @@ void check_memory(const emit::Manifest& m, const emit::TensorPlace& t, const zel
 /// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
 /// description in the manifest. If `untrusted` is not null, also throws Error if the tensor's arrays of
 /// extents and strides cannot be read.
-void check_one(const emit::Manifest& m, const emit::TensorPlace& place, const zellige_tensor& a,
+void check_one(const manifest::Manifest& m, const manifest::TensorPlace& place, const zellige_tensor& a,
                ReadablePages* untrusted) {
-  std::optional<emit::TensorPlace> bytes;  // only such are copied: a call of many tensors takes few microseconds
+  std::optional<manifest::TensorPlace> bytes;  // only such are copied: a call of many tensors takes few microseconds
   if (graph::bits(place.dtype) < 8) bytes = in_bytes(place);
-  const emit::TensorPlace& t = bytes ? *bytes : place;
+  const manifest::TensorPlace& t = bytes ? *bytes : place;
   if (!is(a, t.dtype))
     mistake(m, t, "expected {}{}, found {}", graph::is_weight_only(t.dtype) ? "bytes (uint8) of " : "",
             graph::name(t.dtype), dtype_name(a));
@@ -107,7 +107,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& place, const ze
 
 /// A tensor of the caller, with its description in the program's manifest.
 struct Passed {
-  const emit::TensorPlace* place;
+  const manifest::TensorPlace* place;
   int index;  // in the manifest
   const zellige_tensor* tensor;
   std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(address(*tensor)); }
@@ -115,7 +115,7 @@ struct Passed {
 };
 
 /// Returns the caller's tensors, inputs before outputs, each with its description in the manifest.
-std::vector<Passed> passed(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+std::vector<Passed> passed(const manifest::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                            std::span<const zellige_tensor> outputs) {
   std::vector<Passed> all;
   all.reserve(inputs.size() + outputs.size());
@@ -126,16 +126,16 @@ std::vector<Passed> passed(const emit::Manifest& m, const Signature& s, std::spa
   return all;
 }
 
-void check_count(const emit::Manifest& m, const char* what, std::size_t takes, int found) {
+void check_count(const manifest::Manifest& m, const char* what, std::size_t takes, int found) {
   if (static_cast<std::int64_t>(takes) != found)
     fail("program {}: expected {} {}{}, found {}", m.name, takes, what, takes == 1 ? "" : "s", found);
 }
 
 /// Throws Error if an output overlaps another tensor. An output that updates an input in place must have
 /// exactly that input's memory.
-void check_overlap(const emit::Manifest& m, const std::vector<Passed>& all) {
+void check_overlap(const manifest::Manifest& m, const std::vector<Passed>& all) {
   for (const Passed& out : all) {
-    if (out.place->role != emit::Role::output) continue;
+    if (out.place->role != manifest::Role::output) continue;
     for (const Passed& other : all) {
       if (&other == &out) continue;
       if (out.place->memory == other.index) {
@@ -152,11 +152,11 @@ void check_overlap(const emit::Manifest& m, const std::vector<Passed>& all) {
 
 }  // namespace
 
-Signature::Signature(const emit::Manifest& m) {
+Signature::Signature(const manifest::Manifest& m) {
   for (int i = 0; i < static_cast<int>(m.tensors.size()); ++i) {
-    const emit::TensorPlace& t = m.tensors[i];
-    if (t.role == emit::Role::intermediate) continue;
-    std::vector<int>& list = t.role == emit::Role::input ? inputs : outputs;
+    const manifest::TensorPlace& t = m.tensors[i];
+    if (t.role == manifest::Role::intermediate) continue;
+    std::vector<int>& list = t.role == manifest::Role::input ? inputs : outputs;
     list.resize(std::max(list.size(), static_cast<std::size_t>(t.position) + 1), -1);
     list[t.position] = i;
   }
@@ -176,13 +176,14 @@ void* address(const zellige_tensor& a) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(a.data) + a.byte_offset);
 }
 
-std::string_view role(const emit::TensorPlace& t) { return t.role == emit::Role::input ? "input" : "output"; }
+std::string_view role(const manifest::TensorPlace& t) { return t.role == manifest::Role::input ? "input" : "output"; }
 
-void other_memory(const emit::Manifest& m, const emit::TensorPlace& output, const emit::TensorPlace& input) {
+void other_memory(const manifest::Manifest& m, const manifest::TensorPlace& output,
+                  const manifest::TensorPlace& input) {
   mistake(m, output, "expected the memory of input {}, which it changes in place, found other memory", input.name);
 }
 
-void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+void check_address(const manifest::Manifest& m, const manifest::TensorPlace& t, const void* at) {
   if (t.bytes == 0) return;
   if (!at) mistake(m, t, "expected an address, found NULL");
   const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % alignment;
@@ -190,13 +191,13 @@ void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const vo
     mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} above one", alignment, misalignment);
 }
 
-void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int outputs) {
+void check_counts(const manifest::Manifest& m, const Signature& s, int inputs, int outputs) {
   check_count(m, "input", s.inputs.size(), inputs);
   check_count(m, "output", s.outputs.size(), outputs);
 }
 
-std::span<const std::int64_t> shape_of(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
-                                       ReadablePages* untrusted) {
+std::span<const std::int64_t> shape_of(const manifest::Manifest& m, const manifest::TensorPlace& t,
+                                       const zellige_tensor& a, ReadablePages* untrusted) {
   constexpr int max_shown_rank = 64;  // limit for messages
   if (a.rank < 0 || a.rank > max_shown_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
   const auto rank = static_cast<std::size_t>(a.rank);
@@ -205,7 +206,7 @@ std::span<const std::int64_t> shape_of(const emit::Manifest& m, const emit::Tens
   return {a.shape, rank};
 }
 
-CallDevice check_arguments(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+CallDevice check_arguments(const manifest::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                            std::span<const zellige_tensor> outputs, ReadablePages* untrusted) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   for (const Passed& p : all) {
@@ -224,14 +225,14 @@ CallDevice check_arguments(const emit::Manifest& m, const Signature& s, std::spa
   return {on_gpu, on_gpu ? first.device_id : 0};
 }
 
-void check_addresses(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+void check_addresses(const manifest::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                      std::span<const zellige_tensor> outputs) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   for (const Passed& p : all) check_memory(m, *p.place, *p.tensor);
   check_overlap(m, all);
 }
 
-void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+void check_host_memory(const manifest::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   // Tensors larger than the machine's memory are rejected without probing each page, because probing would
@@ -244,7 +245,7 @@ void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<co
          total / 1e9, machine / 1e9);
   for (const Passed& p : all) {
     const auto bytes = static_cast<std::size_t>(p.place->bytes);
-    const bool written = p.place->role == emit::Role::output;
+    const bool written = p.place->role == manifest::Role::output;
     const void* const at = address(*p.tensor);
     if (const auto bad = written ? unwritable(at, bytes) : unreadable(at, bytes))
       mistake(m, *p.place, "expected {} bytes from {} on that can be {}, found memory at {:#x} that cannot", bytes, at,

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "api/caller_memory.hpp"
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
 #include "zellige/api.h"
 
 namespace zellige::api {
@@ -16,7 +16,7 @@ constexpr int alignment = 16;  // of inputs and outputs, in bytes: that of a ker
 
 /// The program's inputs and outputs, in the caller's order.
 struct Signature {
-  explicit Signature(const emit::Manifest&);
+  explicit Signature(const manifest::Manifest&);
   std::vector<int> inputs, outputs;  // indices into the manifest's tensors
 };
 
@@ -27,26 +27,26 @@ struct CallDevice {
 };
 
 /// Throws Error unless the caller passes as many inputs and outputs as the program has.
-void check_counts(const emit::Manifest&, const Signature&, int inputs, int outputs);
+void check_counts(const manifest::Manifest&, const Signature&, int inputs, int outputs);
 
 /// Returns the shape of a caller's tensor. Throws Error if it has none, or if it cannot be read.
-std::span<const std::int64_t> shape_of(const emit::Manifest&, const emit::TensorPlace&, const zellige_tensor&,
+std::span<const std::int64_t> shape_of(const manifest::Manifest&, const manifest::TensorPlace&, const zellige_tensor&,
                                        ReadablePages* untrusted);
 
 /// Checks the tensors of a call and returns the device that they are on; without any tensors, the host.
 /// Throws Error if a tensor does not match the manifest or if tensors are on different devices. Precondition:
 /// check_counts() has passed. `untrusted`: used to check that each array of extents or strides can be read;
 /// nullptr if a framework has made these arrays in this call, so that no check is needed.
-CallDevice check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
+CallDevice check_arguments(const manifest::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                            std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
 /// Makes the checks of check_arguments() that depend on the tensors' addresses.
-void check_addresses(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
+void check_addresses(const manifest::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                      std::span<const zellige_tensor> outputs);
 
 /// Throws Error unless the process can read all bytes of every input and write all bytes of every output.
 /// Precondition: the tensors are on the host.
-void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
+void check_host_memory(const manifest::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs);
 
 /// Returns the caller's description of a tensor of a graph or a manifest. `memory`: index of the input that the tensor
@@ -72,17 +72,18 @@ int element_of(const std::vector<int>& list, int index, const std::string& of, c
 /// Returns the address of a tensor's first element.
 void* address(const zellige_tensor&);
 /// Throws Error if the address is null or misaligned.
-void check_address(const emit::Manifest&, const emit::TensorPlace&, const void*);
+void check_address(const manifest::Manifest&, const manifest::TensorPlace&, const void*);
 
 /// Throws the Error for an output that is not in the memory of the input that it updates in place.
-[[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output, const emit::TensorPlace& input);
+[[noreturn]] void other_memory(const manifest::Manifest&, const manifest::TensorPlace& output,
+                               const manifest::TensorPlace& input);
 
 /// Returns the tensor's role in words: "input" or "output".
-std::string_view role(const emit::TensorPlace&);
+std::string_view role(const manifest::TensorPlace&);
 /// Throws Error with the program and the tensor before the message: "program scaled, input X: ...".
 template <class... Args>
-[[noreturn]] void mistake(const emit::Manifest& m, const emit::TensorPlace& t, fmt::format_string<Args...> format,
-                          Args&&... args) {
+[[noreturn]] void mistake(const manifest::Manifest& m, const manifest::TensorPlace& t,
+                          fmt::format_string<Args...> format, Args&&... args) {
   fail("program {}, {} {}: {}", m.name, role(t), t.name, fmt::format(format, std::forward<Args>(args)...));
 }
 

@@ -26,7 +26,7 @@ bool each_number(const zellige_tensor& t, const Visit& visit) {
 
 }  // namespace
 
-CallForm::CallForm(std::shared_ptr<const emit::Manifest> launch, int device, std::span<const zellige_tensor> inputs,
+CallForm::CallForm(std::shared_ptr<const manifest::Manifest> launch, int device, std::span<const zellige_tensor> inputs,
                    std::span<const zellige_tensor> outputs)
     : launch_(std::move(launch)), device_(device) {
   for (const auto tensors : {inputs, outputs})

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/launcher.hpp"
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "zellige/api.h"
 
 namespace zellige::api {
@@ -18,16 +18,16 @@ namespace zellige::api {
 class CallForm {
  public:
   /// `launch`: the manifest of the call. `device`: the GPU.
-  CallForm(std::shared_ptr<const emit::Manifest> launch, int device, std::span<const zellige_tensor> inputs,
+  CallForm(std::shared_ptr<const manifest::Manifest> launch, int device, std::span<const zellige_tensor> inputs,
            std::span<const zellige_tensor> outputs);
   /// Returns whether the tensors of a call differ from this form's in their addresses alone.
   bool is_of(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs) const;
-  const emit::Manifest& launch() const { return *launch_; }
+  const manifest::Manifest& launch() const { return *launch_; }
   int device() const { return device_; }
   KeptLaunch& kept() { return kept_; }
 
  private:
-  const std::shared_ptr<const emit::Manifest> launch_;
+  const std::shared_ptr<const manifest::Manifest> launch_;
   const int device_;
   std::vector<std::int64_t> numbers_;  // of each tensor its device, dtype, rank, shape and strides
   KeptLaunch kept_;

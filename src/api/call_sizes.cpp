@@ -2,23 +2,23 @@
 
 #include <algorithm>
 
-#include "emit/launch_sizes.hpp"
-#include "emit/variants.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "tile/found_sizes.hpp"
 
 namespace zellige::api {
-std::vector<std::int64_t> sizes_of_call(const emit::Manifest& m, const Signature& s,
+std::vector<std::int64_t> sizes_of_call(const manifest::Manifest& m, const Signature& s,
                                         std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
                                         ReadablePages* untrusted) {
   if (m.sizes.empty()) return {};
   std::vector<tile::FoundExtent> extents;
   const auto add = [&](const std::vector<int>& list, std::span<const zellige_tensor> tensors) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(list[i])];
+      const manifest::TensorPlace& t = m.tensors[static_cast<std::size_t>(list[i])];
       const std::span<const std::int64_t> shape = shape_of(m, t, tensors[i], untrusted);
       if (shape.size() != t.shape.size()) mistake(m, t, "expected rank {}, found {}", t.shape.size(), shape.size());
       for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-        if (const auto e = m.sized.find({emit::SizedField::extent, list[i], 0, d}); e != m.sized.end())
+        if (const auto e = m.sized.find({manifest::SizedField::extent, list[i], 0, d}); e != m.sized.end())
           extents.push_back({&e->second, shape[static_cast<std::size_t>(d)], role(t), t.name, d});
     }
   };
@@ -26,7 +26,7 @@ std::vector<std::int64_t> sizes_of_call(const emit::Manifest& m, const Signature
   return tile::found_sizes({"program", m.name, m.sizes}, extents, "; zellige_program_launch_sizes takes its value");
 }
 
-std::shared_ptr<const emit::Manifest> LaunchManifests::at(std::span<const std::int64_t> sizes) {
+std::shared_ptr<const manifest::Manifest> LaunchManifests::at(std::span<const std::int64_t> sizes) {
   if (of_.sizes.empty() && sizes.empty()) return {std::shared_ptr<void>(), &of_};
   const std::lock_guard lock(mutex_);
   std::vector<std::int64_t> key(sizes.begin(), sizes.end());
@@ -34,9 +34,9 @@ std::shared_ptr<const emit::Manifest> LaunchManifests::at(std::span<const std::i
     kept->second.used = ++calls_;
     return kept->second.manifest;
   }
-  emit::check_sizes(of_, sizes);
-  const emit::Manifest& variant = emit::variant_at(of_, sizes);
-  std::shared_ptr<emit::Manifest> made;
+  manifest::check_sizes(of_, sizes);
+  const manifest::Manifest& variant = manifest::variant_at(of_, sizes);
+  std::shared_ptr<manifest::Manifest> made;
   if (kept_.size() >= maximum) {  // takes the place of the one that was used longest ago
     const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.used; });
     if (oldest->second.manifest.use_count() == 1 && oldest->second.variant == &variant)
@@ -44,9 +44,9 @@ std::shared_ptr<const emit::Manifest> LaunchManifests::at(std::span<const std::i
     kept_.erase(oldest);
   }
   if (made)
-    emit::set_sizes(*made, of_, sizes);
+    manifest::set_sizes(*made, of_, sizes);
   else
-    made = std::make_shared<emit::Manifest>(emit::at_sizes(of_, sizes));
+    made = std::make_shared<manifest::Manifest>(manifest::at_sizes(of_, sizes));
   kept_.emplace(std::move(key), Kept{made, &variant, ++calls_});
   return made;
 }

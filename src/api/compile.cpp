@@ -1,8 +1,8 @@
 #include "api/launcher.hpp"
 #include "api/program.hpp"
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
 #include "toolchain/cache.hpp"
 #include "toolchain/nvrtc.hpp"
 
@@ -24,7 +24,7 @@ const run::GpuFound& gpu() {
 
 namespace {
 
-using graph::Json;
+using json::Json;
 
 constexpr std::string_view kind_of_programs = "program";
 
@@ -77,7 +77,7 @@ std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, con
     const Json j = Json::from_cbor(*entry);
     CompiledProgram made{.limits = j.at("limits"), .manifest = j.at("manifest")};
     made.program.source = j.at("source");
-    made.program.manifest = emit::parse_manifest(made.manifest, graph.name);
+    made.program.manifest = manifest::parse_manifest(made.manifest, graph.name);
     made.program.cost.us = j.at("us");
     made.program.plan.rejected = j.at("rejected");
     return made;
@@ -89,7 +89,7 @@ std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, con
 void keep_program(const graph::KernelGraph& graph, const CallOptions& o, const toolchain::Cache& cache,
                   const CompiledProgram& c) {
   const std::vector<std::uint8_t> entry = Json::to_cbor({{"source", c.program.source},
-                                                         {"manifest", emit::to_json(c.program.manifest)},
+                                                         {"manifest", manifest::to_json(c.program.manifest)},
                                                          {"us", c.program.cost.us},
                                                          {"limits", c.limits},
                                                          {"rejected", c.program.plan.rejected}});

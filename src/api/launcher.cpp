@@ -4,8 +4,8 @@
 #include <array>
 
 #include "api/arguments.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "manifest/variants.hpp"
 #include "run/bound.hpp"
 #include "run/driver_table.hpp"
 
@@ -62,9 +62,9 @@ Allocation allocation_at(std::uint64_t at) {
 class DeviceMemory {
  public:
   /// Throws Error unless kernels of the current context can access all bytes of the tensor, which begins at `at`.
-  void check(const emit::Manifest&, const emit::TensorPlace&, const void* at);
+  void check(const manifest::Manifest&, const manifest::TensorPlace&, const void* at);
   /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access all of it.
-  void check_workspace(const emit::Manifest&, const void* at);
+  void check_workspace(const manifest::Manifest&, const void* at);
 
  private:
   struct Range {
@@ -101,12 +101,12 @@ std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes)
   return {};
 }
 
-void DeviceMemory::check(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+void DeviceMemory::check(const manifest::Manifest& m, const manifest::TensorPlace& t, const void* at) {
   if (const std::string found = found_instead(at, t.bytes); !found.empty())
     mistake(m, t, "expected {} bytes of the GPU's memory, found {}", t.bytes, found);
 }
 
-void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
+void DeviceMemory::check_workspace(const manifest::Manifest& m, const void* at) {
   constexpr std::uintptr_t multiple = 256;
   if (const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % multiple)
     fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} above one", m.name,
@@ -117,7 +117,7 @@ void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
 
 }  // namespace
 
-void require_device_memory(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+void require_device_memory(const manifest::Manifest& m, const manifest::TensorPlace& t, const void* at) {
   DeviceMemory().check(m, t, at);
 }
 
@@ -140,13 +140,13 @@ const run::Device& current_gpu() {
 
 /// The program's modules in one context.
 struct Launcher::Loaded {
-  Loaded(const emit::Manifest& m, const toolchain::Cubin& cubin) : program(m, cubin) {}
+  Loaded(const manifest::Manifest& m, const toolchain::Cubin& cubin) : program(m, cubin) {}
   const run::LoadedProgram program;
   bool captured = false;  // used by a CUDA graph, which may be replayed at any time
 };
 
-Launcher::Launcher(const emit::Manifest& m, toolchain::Cubin cubin)
-    : manifest_(m), cubin_(std::move(cubin)), workspace_bytes_(emit::largest_workspace(m)) {}
+Launcher::Launcher(const manifest::Manifest& m, toolchain::Cubin cubin)
+    : manifest_(m), cubin_(std::move(cubin)), workspace_bytes_(manifest::largest_workspace(m)) {}
 
 Launcher::~Launcher() {
   try {
@@ -188,7 +188,7 @@ std::uint64_t Launcher::workspace(void* context, void* stream, std::uint64_t cap
   return address;
 }
 
-void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
+void Launcher::launch(const manifest::Manifest& launch, void* const* inputs, void* const* outputs, void* given,
                       void* stream, KeptLaunch* kept) {
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
@@ -196,20 +196,20 @@ void Launcher::launch(const emit::Manifest& launch, void* const* inputs, void* c
     run::device();  // the thread has no context: use the default device's
     run::check(run::driver().context_get(&context), "the current context");
   }
-  const auto address = [&](const emit::TensorPlace& t) {
-    return (t.role == emit::Role::input ? inputs : outputs)[t.position];
+  const auto address = [&](const manifest::TensorPlace& t) {
+    return (t.role == manifest::Role::input ? inputs : outputs)[t.position];
   };
   DeviceMemory memory;
-  for (const emit::TensorPlace& t : launch.tensors)
-    if (t.role != emit::Role::intermediate && !kept) memory.check(launch, t, address(t));
+  for (const manifest::TensorPlace& t : launch.tensors)
+    if (t.role != manifest::Role::intermediate && !kept) memory.check(launch, t, address(t));
   if (given) memory.check_workspace(launch, given);
   const std::uint64_t capture = capture_of(stream);
   const Loaded& mine = loaded(context, capture);
   const std::uint64_t space = given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream, capture);
   const auto of_tensor = [&](std::size_t i) {
-    const emit::TensorPlace& t = launch.tensors[i];
-    return t.role == emit::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)
-                                              : reinterpret_cast<std::uint64_t>(address(t));
+    const manifest::TensorPlace& t = launch.tensors[i];
+    return t.role == manifest::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)
+                                                  : reinterpret_cast<std::uint64_t>(address(t));
   };
   std::unique_lock<std::mutex> lock;
   if (kept) lock = std::unique_lock(kept->mutex, std::try_to_lock);

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "run/bound.hpp"
 #include "run/driver.hpp"
 #include "toolchain/nvrtc.hpp"
@@ -37,7 +37,7 @@ class KeptContext {
 const run::Device& current_gpu();
 
 /// Throws Error unless kernels of the current context can access all bytes of a tensor of the manifest, which begins at `at`.
-void require_device_memory(const emit::Manifest&, const emit::TensorPlace&, const void* at);
+void require_device_memory(const manifest::Manifest&, const manifest::TensorPlace&, const void* at);
 
 /// The arguments of a launch, which the next one of the same manifest takes over with its own addresses.
 struct KeptLaunch {
@@ -49,7 +49,7 @@ struct KeptLaunch {
 /// Launches one compiled program on streams of any GPU. Thread-safe.
 class Launcher {
  public:
-  Launcher(const emit::Manifest&, toolchain::Cubin);
+  Launcher(const manifest::Manifest&, toolchain::Cubin);
   ~Launcher();
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
@@ -64,8 +64,8 @@ class Launcher {
   ///
   /// `kept`: of earlier launches with this manifest; not null: the addresses are those of tensors that their framework has on this
   /// GPU, about which the driver is not asked.
-  void launch(const emit::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace, void* stream,
-              KeptLaunch* kept = nullptr);
+  void launch(const manifest::Manifest& launch, void* const* inputs, void* const* outputs, void* workspace,
+              void* stream, KeptLaunch* kept = nullptr);
 
  private:
   struct Loaded;
@@ -76,7 +76,7 @@ class Launcher {
   /// Returns 0 if the program needs none.
   std::uint64_t workspace(void* context, void* stream, std::uint64_t capture);
 
-  const emit::Manifest& manifest_;
+  const manifest::Manifest& manifest_;
   const toolchain::Cubin cubin_;
   const std::int64_t workspace_bytes_;  // for the largest sizes
   run::KeptDescriptors descriptors_;

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <limits>
 
-#include "emit/launch_sizes.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "graph/sized_graph.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "reference/reference.hpp"
 #include "run/emulated.hpp"
 #include "run/npy.hpp"
@@ -25,18 +25,18 @@ struct HostMemory {
 };
 
 /// Returns the manifest's tensors, in which extents and strides that sizes decide are -1.
-std::vector<emit::TensorPlace> told_tensors(const emit::Manifest& m) {
-  std::vector<emit::TensorPlace> all = m.tensors;
+std::vector<manifest::TensorPlace> told_tensors(const manifest::Manifest& m) {
+  std::vector<manifest::TensorPlace> all = m.tensors;
   for (const auto& [field, is] : m.sized) {
     const auto of = static_cast<std::size_t>(field.of), at = static_cast<std::size_t>(field.at);
-    if (field.kind == emit::SizedField::extent) all[of].shape[at] = -1;
-    if (field.kind == emit::SizedField::stride) all[of].strides[at] = -1;
+    if (field.kind == manifest::SizedField::extent) all[of].shape[at] = -1;
+    if (field.kind == manifest::SizedField::stride) all[of].strides[at] = -1;
   }
   return all;
 }
 
 /// Returns a copy of a caller's tensor.
-Bytes copied(const emit::TensorPlace& t, const void* from) {
+Bytes copied(const manifest::TensorPlace& t, const void* from) {
   Bytes bytes(static_cast<std::size_t>(t.bytes));
   std::memcpy(bytes.data(), from, bytes.size());
   return bytes;
@@ -44,7 +44,7 @@ Bytes copied(const emit::TensorPlace& t, const void* from) {
 
 /// Replaces every NaN of a tensor by the bit pattern `nan`. `infinity`: the bit pattern of infinity.
 template <class Bits>
-void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
+void canonicalize_nans(const manifest::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
   run::each_element(t, [&](std::size_t at, std::size_t n) {
     for (std::size_t i = at; i < at + n; i += sizeof(Bits)) {
@@ -57,7 +57,7 @@ void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, 
 
 /// Returns a copy of a caller's tensor for the emulator. Replaces every NaN of f16, bf16 and f32 by one bit
 /// pattern, because the emulator marks unwritten memory by another NaN.
-Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
+Bytes copied_to_emulator(const manifest::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
   if (t.dtype == graph::DType::f16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
   if (t.dtype == graph::DType::bf16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7f80, 0x7fc0);
@@ -66,11 +66,11 @@ Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
 }
 
 /// Throws Error if a row index of a gather or scatter is out of range. Kernels would clamp the index.
-void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
+void check_rows(const manifest::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    const emit::TensorPlace& t = m.tensors[i];
-    if (t.role != emit::Role::input || numbers[t.position].rows == 0) continue;
+    const manifest::TensorPlace& t = m.tensors[i];
+    if (t.role != manifest::Role::input || numbers[t.position].rows == 0) continue;
     run::check_numbers(numbers[t.position], {t.shape, run::unpack(t, storage[i])},
                        fmt::format("program {}, input {}:", m.name, t.name));
   }
@@ -78,7 +78,7 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
 
 /// Copies a tensor's elements to the caller's memory at `to`. Does not write the gaps between elements that
 /// strides leave.
-void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
+void give(const manifest::TensorPlace& t, const Bytes& bytes, void* to) {
   run::each_element(
       t, [&](std::size_t at, std::size_t n) { std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n); });
 }
@@ -86,12 +86,12 @@ void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
 /// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns why an
 /// invalid entry of the kernel cache was ignored, or "" if none was. Throws Fault with the emulator's first
 /// finding, such as a data race, and Error if a row index is out of range.
-std::string run_emulated(const std::string& source, const emit::Manifest& m, const graph::KernelGraph& g,
+std::string run_emulated(const std::string& source, const manifest::Manifest& m, const graph::KernelGraph& g,
                          const HostMemory& memory, const toolchain::Cache& cache, int workers) {
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? copied_to_emulator(t, memory.inputs[t.position])
-                                                  : run::poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input ? copied_to_emulator(t, memory.inputs[t.position])
+                                                      : run::poisoned(t));
   check_rows(m, g, storage);
   const run::EmulatedRun done = run::run_emulated(source, m, storage, cache, workers);
   if (!done.findings.empty())
@@ -99,20 +99,20 @@ std::string run_emulated(const std::string& source, const emit::Manifest& m, con
           done.findings.size() > 1 ? fmt::format(" (and {} findings more)", done.findings.size() - 1) : "");
   if (!done.complete) fault("program {}: the emulator gave the launch up", m.name);
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
-    if (const emit::TensorPlace& t = m.tensors[i]; t.role == emit::Role::output)
+    if (const manifest::TensorPlace& t = m.tensors[i]; t.role == manifest::Role::output)
       give(t, storage[i], memory.outputs[t.position]);
   return done.library.note;
 }
 
 /// Computes the outputs in float64 from the graph (reference/reference.hpp), without kernels.
-void run_reference(const emit::Manifest& m, const graph::KernelGraph& g, const HostMemory& memory) {
+void run_reference(const manifest::Manifest& m, const graph::KernelGraph& g, const HostMemory& memory) {
   std::vector<reference::Array> inputs(g.inputs.size());
-  for (const emit::TensorPlace& t : m.tensors)
-    if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::input)
+  for (const manifest::TensorPlace& t : m.tensors)
+    if (const auto at = static_cast<std::size_t>(t.position); t.role == manifest::Role::input)
       inputs[at] = {t.shape, run::unpack(t, copied(t, memory.inputs[at]))};
   const std::vector<reference::Array> outputs = reference::run_reference(g, inputs);
-  for (const emit::TensorPlace& t : m.tensors)
-    if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::output)
+  for (const manifest::TensorPlace& t : m.tensors)
+    if (const auto at = static_cast<std::size_t>(t.position); t.role == manifest::Role::output)
       give(t, run::pack(t, outputs[at].values), memory.outputs[at]);
 }
 
@@ -131,7 +131,7 @@ CallableProgram::CallableProgram(const graph::KernelGraph& graph, const CallOpti
   if (options_.on == On::gpu) launcher();
 }
 
-CallableProgram::CallableProgram(emit::Manifest m, toolchain::Cubin cubin)
+CallableProgram::CallableProgram(manifest::Manifest m, toolchain::Cubin cubin)
     : options_({.on = On::gpu}),
       cache_(toolchain::Cache::standard()),
       compiled_{{.source = {}, .plan = {}, .cost = {}, .graph = {}, .manifest = std::move(m)}},
@@ -169,7 +169,7 @@ CompiledProgram CallableProgram::made() {
 }
 
 std::string CallableProgram::manifest() const {
-  return compiled_.manifest.empty() ? emit::to_json(emitted_.manifest) : compiled_.manifest;
+  return compiled_.manifest.empty() ? manifest::to_json(emitted_.manifest) : compiled_.manifest;
 }
 
 const emit::EmittedProgram& CallableProgram::planned() const {
@@ -189,7 +189,7 @@ const emit::EmittedProgram& CallableProgram::planned() const {
 Launcher& CallableProgram::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
-    const emit::Manifest& m = emitted_.manifest;
+    const manifest::Manifest& m = emitted_.manifest;
     toolchain::Cubin cubin =
         loaded_.bytes.empty()
             ? toolchain::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
@@ -209,24 +209,24 @@ std::string CallableProgram::notes() const {
 
 void CallableProgram::launch(std::span<const std::int64_t> sizes, void* const* inputs, void* const* outputs,
                              void* workspace, void* stream) {
-  const emit::Manifest& m = emitted_.manifest;
+  const manifest::Manifest& m = emitted_.manifest;
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
          options_.on == On::emulator ? "emulator" : "reference");
-  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
+  const std::shared_ptr<const manifest::Manifest> launch = launches_.at(sizes);
   for (std::size_t i = 0; i < signature_.inputs.size(); ++i)
     check_address(m, launch->tensors[static_cast<std::size_t>(signature_.inputs[i])], inputs[i]);
   for (std::size_t i = 0; i < signature_.outputs.size(); ++i) {
     check_address(m, launch->tensors[static_cast<std::size_t>(signature_.outputs[i])], outputs[i]);
     if (output(i).memory < 0) continue;
-    const emit::TensorPlace& changed = place(output(i).memory);
-    if (changed.role == emit::Role::input && outputs[i] != inputs[changed.position])
+    const manifest::TensorPlace& changed = place(output(i).memory);
+    if (changed.role == manifest::Role::input && outputs[i] != inputs[changed.position])
       other_memory(m, output(i), changed);
   }
   launcher().launch(*launch, inputs, outputs, workspace, stream);
 }
 
-void CallableProgram::launch(const emit::Manifest& m, int device, std::span<const zellige_tensor> inputs,
+void CallableProgram::launch(const manifest::Manifest& m, int device, std::span<const zellige_tensor> inputs,
                              std::span<const zellige_tensor> outputs, void* stream, KeptLaunch* kept) {
   std::vector<void*> in, out;
   in.reserve(inputs.size()), out.reserve(outputs.size());
@@ -244,8 +244,8 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
     return launch(form->launch(), form->device(), inputs, outputs, stream, &form->kept());
   }
   const std::vector<std::int64_t> sizes = sizes_of_call(emitted_.manifest, signature_, inputs, outputs, untrusted);
-  const std::shared_ptr<const emit::Manifest> launch = launches_.at(sizes);
-  const emit::Manifest& m = *launch;
+  const std::shared_ptr<const manifest::Manifest> launch = launches_.at(sizes);
+  const manifest::Manifest& m = *launch;
   const CallDevice where = check_arguments(m, signature_, inputs, outputs, untrusted);
   if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
     fail("program {}: was made for the {}, expected tensors on the host, found them on cuda:{}", m.name,
@@ -268,8 +268,9 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
   const emit::EmittedProgram* alone = alone_at(sizes);
   std::string note;
   if (alone) {
-    const emit::Manifest& of = emit::variant_at(emitted_.manifest, sizes);
-    const emit::Manifest own = emit::at_sizes(alone->manifest, emit::values_in(emitted_.manifest, of, sizes));
+    const manifest::Manifest& of = manifest::variant_at(emitted_.manifest, sizes);
+    const manifest::Manifest own =
+        manifest::at_sizes(alone->manifest, manifest::values_in(emitted_.manifest, of, sizes));
     note = run_emulated(alone->source, own, graph_, memory, cache_, options_.workers);
   } else {
     note = run_emulated(emitted_.source, m, graph_, memory, cache_, options_.workers);
@@ -283,7 +284,7 @@ void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<con
 /// are no variants, or their plans were not kept.
 const emit::EmittedProgram* CallableProgram::alone_at(std::span<const std::int64_t> sizes) {
   if (emitted_.variants.empty()) return nullptr;
-  const emit::Manifest& of = emit::variant_at(emitted_.manifest, sizes);
+  const manifest::Manifest& of = manifest::variant_at(emitted_.manifest, sizes);
   const std::lock_guard lock(compiling_);
   const auto [found, is_new] = alone_.try_emplace(&of);
   if (is_new) found->second = emit::alone(emitted_, of);
@@ -299,7 +300,7 @@ graph::KernelGraph CallableProgram::graph_of_launch(std::span<const std::int64_t
 }
 
 void CallableProgram::compile() {
-  const emit::Manifest& m = emitted_.manifest;
+  const manifest::Manifest& m = emitted_.manifest;
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}; only what runs on a GPU is compiled for one", m.name,
          options_.on == On::emulator ? "emulator" : "reference");

@@ -78,7 +78,7 @@ class CallableProgram {
   /// Compiles a graph. For On::gpu, it also compiles the kernels for this machine's GPU.
   CallableProgram(const graph::KernelGraph&, const CallOptions&);
   /// Uses precompiled kernels, with the manifest that describes them. Such a program runs on a GPU only.
-  CallableProgram(emit::Manifest, toolchain::Cubin);
+  CallableProgram(manifest::Manifest, toolchain::Cubin);
 
   /// Returns the source code, the manifest and the estimated time. If the program came from the user's cache, the
   /// plan, its cost in detail and the fused graph are empty: see planned().
@@ -86,8 +86,8 @@ class CallableProgram {
   std::string manifest() const;  // in JSON
   /// Returns everything about the program. Plans the graph first, if the program came from the user's cache.
   const emit::EmittedProgram& planned() const;
-  const emit::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
-  const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
+  const manifest::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
+  const manifest::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
 
   /// Runs the program on the caller's tensors: on the GPU that holds them, or, if they are on the host, in
@@ -103,9 +103,9 @@ class CallableProgram {
   /// Returns the bytes of the workspace of a launch with these sizes.
   std::int64_t workspace(std::span<const std::int64_t> sizes) { return at(sizes)->buffer_size; }
   /// Returns the manifest of a launch with these sizes.
-  std::shared_ptr<const emit::Manifest> at(std::span<const std::int64_t> sizes) { return launches_.at(sizes); }
+  std::shared_ptr<const manifest::Manifest> at(std::span<const std::int64_t> sizes) { return launches_.at(sizes); }
   /// Returns what a caller sees of the manifest's tensor `t`: extents and strides that sizes decide are -1.
-  const emit::TensorPlace& told(int t) const { return told_[static_cast<std::size_t>(t)]; }
+  const manifest::TensorPlace& told(int t) const { return told_[static_cast<std::size_t>(t)]; }
   /// Compiles the kernels, unless that is done already, for the GPU of the thread's current context. Without
   /// a context, compiles for the default device.
   void compile();
@@ -118,14 +118,14 @@ class CallableProgram {
  private:
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
   CompiledProgram made();
-  const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
+  const manifest::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
   /// Returns the graph, before fusion, of a call with these sizes.
   graph::KernelGraph graph_of_launch(std::span<const std::int64_t> sizes) const;
   const emit::EmittedProgram* alone_at(std::span<const std::int64_t> sizes);
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
   /// Launches the program on tensors of a GPU; `kept`: as of Launcher::launch().
-  void launch(const emit::Manifest&, int device, std::span<const zellige_tensor> inputs,
+  void launch(const manifest::Manifest&, int device, std::span<const zellige_tensor> inputs,
               std::span<const zellige_tensor> outputs, void* stream, KeptLaunch* kept);
 
   const graph::KernelGraph graph_;  // before fusion
@@ -136,12 +136,12 @@ class CallableProgram {
   const emit::EmittedProgram& emitted_;
   const toolchain::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
-  const std::vector<emit::TensorPlace> told_;
+  const std::vector<manifest::TensorPlace> told_;
   LaunchManifests launches_;
   mutable std::mutex planning_;
   mutable std::unique_ptr<const CompiledProgram> planned_;  // null until planned() plans; guarded by the mutex
   mutable std::mutex compiling_;
-  std::map<const emit::Manifest*, emit::EmittedProgram> alone_;  // by variant that a launch has run on the emulator
+  std::map<const manifest::Manifest*, emit::EmittedProgram> alone_;  // by variant that a launch has run on the emulator
   // null until the kernels are compiled; guarded by the mutex, like notes_
   std::unique_ptr<Launcher> launcher_;
   std::string notes_;

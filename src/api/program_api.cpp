@@ -6,11 +6,11 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/program.hpp"
-#include "emit/manifest.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
+#include "manifest/variants.hpp"
 #include "strings/shown.hpp"
 #include "target/target.hpp"
 #include "toolchain/headers.hpp"
@@ -63,15 +63,15 @@ std::string text_of(const CallableProgram& program, zellige_text which) {
 
 /// Returns a description of one input or output of a program for the caller. Throws Error if the index is out of range.
 zellige_tensor_info info(const CallableProgram& p, bool input, int index) {
-  const emit::Manifest& m = p.emitted().manifest;
+  const manifest::Manifest& m = p.emitted().manifest;
   const std::vector<int>& list = input ? p.signature().inputs : p.signature().outputs;
-  const emit::TensorPlace& t = p.told(element_of(list, index, "program " + m.name, input ? "input" : "output"));
+  const manifest::TensorPlace& t = p.told(element_of(list, index, "program " + m.name, input ? "input" : "output"));
   return described(t, t.bytes, t.memory < 0 ? -1 : m.tensors[t.memory].position);
 }
 
 /// Returns the caller's sizes. Throws Error unless it has that number.
 std::span<const std::int64_t> sizes_at(const CallableProgram& program, const int64_t* sizes, int count) {
-  const emit::Manifest& m = program.emitted().manifest;
+  const manifest::Manifest& m = program.emitted().manifest;
   if (count != std::ssize(m.sizes))
     fail("program {}: expected {} size{}, found {}", m.name, m.sizes.size(), m.sizes.size() == 1 ? "" : "s", count);
   return array_at(sizes, static_cast<std::size_t>(count), "sizes");
@@ -140,7 +140,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
     zellige_program*& to = place_for(made, "program");
     const std::string text = text_at(manifest, "manifest"), source = strings::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
-    emit::Manifest m = emit::parse_manifest(text, source);
+    manifest::Manifest m = manifest::parse_manifest(text, source);
     toolchain::require_belongs(m, code);
     toolchain::require_even_descriptors(code, m.name);
     const toolchain::Cubin compiled{.bytes = code, .architecture = m.target};
@@ -152,9 +152,9 @@ zellige_status zellige_manifest_seal(const char* manifest, const char* name, con
   return give_text(sealed, "sealed", [&] {
     const std::string text = text_at(manifest, "manifest"), source = strings::shown(text_at(name, "name")),
                       code = cubin_text(source, cubin, bytes);
-    const emit::Manifest m = emit::unsealed_manifest(text, source);
+    const manifest::Manifest m = manifest::unsealed_manifest(text, source);
     toolchain::require_interfaces(m, code);
-    return emit::sealed(text, source, emit::artefact(toolchain::cubin_name(m), code));
+    return manifest::sealed(text, source, manifest::artefact(toolchain::cubin_name(m), code));
   });
 }
 zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes) {
@@ -176,7 +176,7 @@ double zellige_program_price(const zellige_program* p) {
   return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().cost.us; });
 }
 int64_t zellige_program_workspace(const zellige_program* p) {
-  return guarded_or(int64_t(-1), [&] { return emit::largest_workspace(program_of(p)->emitted().manifest); });
+  return guarded_or(int64_t(-1), [&] { return manifest::largest_workspace(program_of(p)->emitted().manifest); });
 }
 int zellige_program_inputs(const zellige_program* p) {
   return guarded_or(-1, [&] { return static_cast<int>(program_of(p)->signature().inputs.size()); });
@@ -226,7 +226,7 @@ zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, v
                                       void* stream) {
   return guarded([&] {
     const auto program = program_of(p);
-    if (const emit::Manifest& m = program->emitted().manifest; !m.sizes.empty())
+    if (const manifest::Manifest& m = program->emitted().manifest; !m.sizes.empty())
       fail("program {}: {} is known at launch only, and addresses do not say it; zellige_program_launch_sizes takes it",
            m.name, m.sizes[0].name);
     launch(*program, {}, inputs, outputs, workspace, stream);
@@ -245,7 +245,7 @@ int zellige_program_sizes(const zellige_program* p) {
 zellige_status zellige_program_size(const zellige_program* p, int index, zellige_size_info* to) {
   return guarded([&] {
     const auto program = program_of(p);
-    const emit::Manifest& m = program->emitted().manifest;
+    const manifest::Manifest& m = program->emitted().manifest;
     if (index < 0 || index >= std::ssize(m.sizes))
       fail("program {}: has {} sizes, counted from 0, found {}", m.name, m.sizes.size(), index);
     const tile::Size& s = m.sizes[static_cast<std::size_t>(index)];
@@ -256,7 +256,7 @@ zellige_status zellige_program_find_sizes(const zellige_program* p, const zellig
                                           int64_t* sizes, int size_count) {
   return guarded([&] {
     const auto program = program_of(p);
-    const emit::Manifest& m = program->emitted().manifest;
+    const manifest::Manifest& m = program->emitted().manifest;
     check_counts(m, program->signature(), input_count, static_cast<int>(program->signature().outputs.size()));
     ReadablePages known;
     const auto in = array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs");
@@ -269,7 +269,7 @@ zellige_status zellige_program_output_sizes(const zellige_program* p, int index,
   return guarded([&] {
     const auto program = program_of(p);
     const auto launch = program->at(sizes_at(*program, sizes, size_count));
-    const emit::TensorPlace& t =
+    const manifest::TensorPlace& t =
         launch->tensors[element_of(program->signature().outputs, index, "program " + launch->name, "output")];
     for (std::size_t d = 0; d < t.shape.size(); ++d)
       place_for(shape + d, "shape") = t.shape[d], place_for(strides + d, "strides") = t.strides[d];

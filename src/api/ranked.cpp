@@ -10,7 +10,7 @@
 namespace zellige::api {
 namespace {
 
-using emit::TensorPlace, run::Bytes;
+using manifest::TensorPlace, run::Bytes;
 
 /// Returns the target that the options name, or that of this rank's GPU.
 std::string target_for(const CallOptions& o, int device) {
@@ -28,7 +28,7 @@ void require_runs(const graph::KernelGraph& g, const JoinedRanks& ranks, const C
   if (o.compile.tune > 0) fail("{}: tune: a graph over {} ranks is not tuned", g.name, g.ranks);
 }
 
-std::vector<TensorPlace> places_of(const graph::KernelGraph& g, const std::vector<int>& tensors, emit::Role role) {
+std::vector<TensorPlace> places_of(const graph::KernelGraph& g, const std::vector<int>& tensors, manifest::Role role) {
   std::vector<TensorPlace> all;
   for (int t : tensors) {
     all.push_back(ranks::place_of_rank(g.tensors[t], role, static_cast<int>(all.size())));
@@ -99,7 +99,7 @@ RankedProgram::RankedProgram(graph::KernelGraph g, std::shared_ptr<JoinedRanks> 
     ranks_->nccl->require_same(facts);
   else
     require_same(*ranks_->rendezvous, facts);
-  inputs_ = places_of(g, g.inputs, emit::Role::input), outputs_ = places_of(g, g.outputs, emit::Role::output);
+  inputs_ = places_of(g, g.inputs, manifest::Role::input), outputs_ = places_of(g, g.outputs, manifest::Role::output);
   const target::Target& target = target::find(target_);
   run::CompileOptions options = o.compile;
   run::declare_constant(g, options.constants);

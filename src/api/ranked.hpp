@@ -75,8 +75,8 @@ class RankedProgram {
   const toolchain::Cache cache_;
   const std::string target_;
   const int workers_;
-  emit::Manifest places_;  // of the graph's inputs and outputs, for messages
-  std::vector<emit::TensorPlace> inputs_, outputs_;
+  manifest::Manifest places_;  // of the graph's inputs and outputs, for messages
+  std::vector<manifest::TensorPlace> inputs_, outputs_;
   std::optional<ranks::RankProgram> program_;
   std::unique_ptr<ranks::RankEngine> engine_;  // null on the emulator
   std::mutex mutex_;

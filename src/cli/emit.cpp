@@ -24,12 +24,12 @@ int emit(const EmitArguments& a) {
   run::Outputs outputs({a.file}, a.force);
   const emit::EmittedProgram program =
       ir::compile(system::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file).program;
-  emit::Manifest manifest = program.manifest;
+  manifest::Manifest manifest = program.manifest;
   system::create_folders(a.folder);
   const std::string stem = (std::filesystem::path(a.folder) / manifest.name).string();
-  manifest.artefacts.push_back(emit::artefact(manifest.name + ".cu", program.source));
+  manifest.artefacts.push_back(manifest::artefact(manifest.name + ".cu", program.source));
   outputs.put(stem + ".cu", program.source);
-  outputs.put(stem + ".manifest.json", emit::to_json(manifest));
+  outputs.put(stem + ".manifest.json", manifest::to_json(manifest));
   outputs.commit();
   for (const char* ending : {".cu", ".manifest.json"})
     fmt::print("{}\n", ::isatty(1) ? strings::shown(stem + ending) : stem + ending);

@@ -13,9 +13,9 @@
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
-#include "emit/variants.hpp"
 #include "graph/collective.hpp"
 #include "ir/ir.hpp"
+#include "manifest/variants.hpp"
 #include "ranks/rank_program.hpp"
 #include "run/compile.hpp"
 #include "run/dump.hpp"
@@ -60,10 +60,10 @@ std::vector<std::string> write(const TranspileArguments& a, const emit::EmittedP
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
   std::vector<std::string> paths;
-  emit::Manifest manifest = program.manifest;
+  manifest::Manifest manifest = program.manifest;
   const auto put = [&](const std::string& ending, const std::string& content) {
     outputs.put(paths.emplace_back(stem + ending), content);
-    manifest.artefacts.push_back(emit::artefact(manifest.name + ending, content));
+    manifest.artefacts.push_back(manifest::artefact(manifest.name + ending, content));
   };
   const toolchain::Cache cache = toolchain::Cache::standard();
   if (asked("cu")) put(".cu", program.source + (asked("h") ? emit::cuda_definition(program.manifest) : ""));
@@ -75,7 +75,7 @@ std::vector<std::string> write(const TranspileArguments& a, const emit::EmittedP
     if (asked("so")) put(".so", toolchain::shared_object(program.manifest, cubin.bytes, cache));
   }
   if (asked("ir")) put(".ir", ir::print(program));
-  put(".manifest.json", emit::to_json(manifest));
+  put(".manifest.json", manifest::to_json(manifest));
   return paths;
 }
 
@@ -156,7 +156,7 @@ void add_transpile(CLI::App& app, int& status) {
                    "Of a graph that leaves sizes open: at most this many programs, each with kernels for a part of the "
                    "values, between which a launch chooses; 1: one for all")
       ->type_name("N")
-      ->check(CLI::Range(1, static_cast<int>(emit::max_variants)))
+      ->check(CLI::Range(1, static_cast<int>(manifest::max_variants)))
       ->capture_default_str();
   command
       ->add_option("--emit", a->emit,

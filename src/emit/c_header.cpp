@@ -3,7 +3,7 @@
 #include "emit/host_text.hpp"
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -12,30 +12,30 @@ constexpr int tensor_alignment = 16, workspace_alignment = 256;  // bytes
 
 /// Returns the tensors that are arguments of run_NAME, the C function that launches the program, in order:
 /// all inputs, then those outputs that do not overwrite an input.
-std::vector<const TensorPlace*> callers_tensors(const Manifest& m) {
-  std::vector<const TensorPlace*> list;
-  for (const TensorPlace& t : m.tensors)
-    if (t.role == Role::input || (t.role == Role::output && t.memory < 0)) list.push_back(&t);
-  std::ranges::sort(list, {}, [](const TensorPlace* t) { return std::pair(t->role, t->position); });
+std::vector<const manifest::TensorPlace*> callers_tensors(const manifest::Manifest& m) {
+  std::vector<const manifest::TensorPlace*> list;
+  for (const manifest::TensorPlace& t : m.tensors)
+    if (t.role == manifest::Role::input || (t.role == manifest::Role::output && t.memory < 0)) list.push_back(&t);
+  std::ranges::sort(list, {}, [](const manifest::TensorPlace* t) { return std::pair(t->role, t->position); });
   return list;
 }
 
 /// Returns the output that overwrites the input `t`, or nullptr if there is none.
-const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
+const manifest::TensorPlace* becomes(const manifest::Manifest& m, const manifest::TensorPlace& t) {
   const auto at = std::ranges::find_if(
-      m.tensors, [&](const TensorPlace& o) { return o.memory >= 0 && &m.tensors[o.memory] == &t; });
+      m.tensors, [&](const manifest::TensorPlace& o) { return o.memory >= 0 && &m.tensors[o.memory] == &t; });
   return at == m.tensors.end() ? nullptr : &*at;
 }
 
 /// Returns the initialisers of the generated array `inputs` or `outputs`, in order: for each input or output,
 /// the name of its parameter of the C function, or 0 if it is an output that overwrites an input. A 0 ends the array.
-std::string addresses(const Manifest& m, Role role) {
+std::string addresses(const manifest::Manifest& m, manifest::Role role) {
   Names names;
   int end = 0;
-  for (const TensorPlace& t : m.tensors)
+  for (const manifest::TensorPlace& t : m.tensors)
     if (t.role == role) end = std::max(end, t.position + 1);
   std::vector<std::string> list(static_cast<std::size_t>(end) + 1, "0");
-  for (const TensorPlace* t : callers_tensors(m)) {
+  for (const manifest::TensorPlace* t : callers_tensors(m)) {
     const std::string name = names.pointer(t->name);
     if (t->role == role) list[t->position] = "(void*)" + name;
   }
@@ -43,11 +43,11 @@ std::string addresses(const Manifest& m, Role role) {
 }
 
 /// Returns "const char* run_NAME(...)" without a semicolon or body.
-std::string c_signature(const Manifest& m) {
+std::string c_signature(const manifest::Manifest& m) {
   Names names;
   std::string list;
-  for (const TensorPlace* t : callers_tensors(m)) {
-    const bool read = t->role == Role::input && !becomes(m, *t);
+  for (const manifest::TensorPlace* t : callers_tensors(m)) {
+    const bool read = t->role == manifest::Role::input && !becomes(m, *t);
     list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
   }
   return fmt::format("const char* {}({}{}void* workspace, struct CUstream_st* stream)", Names::function(m.name),
@@ -56,7 +56,7 @@ std::string c_signature(const Manifest& m) {
 
 }  // namespace
 
-std::string c_header(const Manifest& m) {
+std::string c_header(const manifest::Manifest& m) {
   Text out;
   Names names;
   out.raw(fmt::format(R"(// {0}: {1} kernel{2} for {3}, made by Zellige.
@@ -77,12 +77,12 @@ extern "C" {{
   for (const tile::Size& s : m.sizes) out.line("// {}", size_comment(s));
   if (!m.variants.empty())
     out.line("// It has {} variants of its kernels, of which a launch runs one by its sizes.", m.variants.size() + 1);
-  for (const TensorPlace* t : callers_tensors(m)) {
-    const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
+  for (const manifest::TensorPlace* t : callers_tensors(m)) {
+    const manifest::TensorPlace* made = t->role == manifest::Role::input ? becomes(m, *t) : nullptr;
     const int index = static_cast<int>(t - m.tensors.data());
     out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name), name(t->role),
              printable(t->name), graph::name(t->dtype), shape_text(m, index), graph::to_string(t->strides),
-             number_text(m, {SizedField::bytes, index}, t->bytes),
+             number_text(m, {manifest::SizedField::bytes, index}, t->bytes),
              t->constant ? "; no earlier work on the stream writes it" : "",
              made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
   }
@@ -90,8 +90,9 @@ extern "C" {{
                                                                   workspace_text(m), workspace_alignment)
                                                     : "not looked at");
   out.line("//");
-  const bool early = std::ranges::any_of(
-      programs_of(m), [](const Manifest* of) { return std::ranges::any_of(of->kernels, &KernelLaunch::programmatic); });
+  const bool early = std::ranges::any_of(programs_of(m), [](const manifest::Manifest* of) {
+    return std::ranges::any_of(of->kernels, &manifest::KernelLaunch::programmatic);
+  });
   out.line("// Tensors begin at multiples of {} bytes, and outputs overlap nothing else.{}", tensor_alignment,
            early ? " Kernels may start while the work before" : "");
   if (early)
@@ -108,7 +109,7 @@ extern "C" {{
   return out.str();
 }
 
-std::string c_messages(const Manifest& m) {
+std::string c_messages(const manifest::Manifest& m) {
   return fmt::format(R"(static __thread char call_text[512];
 __attribute__((format(printf, 1, 2))) static const char* call_said(const char* format, ...) {{
   va_list list;
@@ -129,25 +130,25 @@ static const char* call_misplaced(const char* what, const void* at, unsigned ali
                      m.name);
 }
 
-std::string c_checks(const Manifest& m) {
+std::string c_checks(const manifest::Manifest& m) {
   Text out;
   Names names;
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
   out.raw(size_checks(m));
-  for (const TensorPlace* t : callers_tensors(m))
+  for (const manifest::TensorPlace* t : callers_tensors(m))
     out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", name(t->role), in_literal(t->name),
              names.pointer(t->name), tensor_alignment);
   if (const std::int64_t bytes = largest_workspace(m))
     out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", bytes,
              workspace_alignment);
   out.line("if (wrong) return wrong;");
-  out.line("void* const inputs[] = {{{}}};", addresses(m, Role::input));
-  out.line("void* const outputs[] = {{{}}};", addresses(m, Role::output));
+  out.line("void* const inputs[] = {{{}}};", addresses(m, manifest::Role::input));
+  out.line("void* const outputs[] = {{{}}};", addresses(m, manifest::Role::output));
   return out.str();
 }
 
-std::string cuda_definition(const Manifest& m) {
+std::string cuda_definition(const manifest::Manifest& m) {
   return fmt::format(R"(
 #if !defined(ZELLIGE_EMULATE) && !defined(__CUDACC_RTC__)
 #include <cstdarg>

@@ -2,7 +2,7 @@
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
 #include "emit/source_lines.hpp"
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 #include "target/pipe.hpp"
 
 namespace zellige::emit {
@@ -149,8 +149,8 @@ int element(graph::DType d) {
 
 /// Returns the numbers of a list, from entry `begin` on, whose entry i is the field with `at` i: the largest, or what sizes make
 /// them.
-std::string numbers(const Manifest& m, SizedField field, const std::vector<std::int64_t>& largest, bool sized,
-                    std::size_t begin = 0) {
+std::string numbers(const manifest::Manifest& m, manifest::SizedField field, const std::vector<std::int64_t>& largest,
+                    bool sized, std::size_t begin = 0) {
   if (!sized) return numbers(largest, begin);
   std::vector<std::string> all;
   for (std::size_t i = begin; i < largest.size(); ++i)
@@ -159,12 +159,12 @@ std::string numbers(const Manifest& m, SizedField field, const std::vector<std::
 }
 
 /// Emits the array `declared` of the TMA descriptors of kernel `k`.
-void maps(const Manifest& m, int k, const std::string& declared, bool sized, Text& out) {
+void maps(const manifest::Manifest& m, int k, const std::string& declared, bool sized, Text& out) {
   out.open("{}[] = {{", declared);
   for (const auto& [argument, map] : m.kernels[static_cast<std::size_t>(k)].maps) {
-    SizedField field{SizedField::map_extent, k, argument};
+    manifest::SizedField field{manifest::SizedField::map_extent, k, argument};
     const std::string extents = numbers(m, field, map.extent, sized);
-    field.kind = SizedField::map_stride;
+    field.kind = manifest::SizedField::map_stride;
     out.line("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}}},", argument, element(map.dtype), map.extent.size(), extents,
              map.stride.size() > 1 ? numbers(m, field, map.stride, sized, 1) : "0", numbers(map.box),
              static_cast<int>(target::swizzle_of(map.swizzle_bytes)));
@@ -175,21 +175,21 @@ void maps(const Manifest& m, int k, const std::string& declared, bool sized, Tex
 
 /// Emits, for the kernels of a program, what sizes make of them: the scalars of all, and each kernel's grid and descriptors. The first
 /// kernel is number `first` of the library.
-void sized_kernels(const Manifest& m, std::size_t first, Text& out) {
+void sized_kernels(const manifest::Manifest& m, std::size_t first, Text& out) {
   out.line("  const long long scalars[] = {{{}0}};", [&] {
     std::string list;
     for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
       for (const auto& [argument, bytes] : m.kernels[static_cast<std::size_t>(k)].constants)
-        list += number_text(m, {SizedField::scalar, k, argument}, 0) + ", ";
+        list += number_text(m, {manifest::SizedField::scalar, k, argument}, 0) + ", ";
     return list;
   }());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k) {
-    const KernelLaunch& l = m.kernels[static_cast<std::size_t>(k)];
+    const manifest::KernelLaunch& l = m.kernels[static_cast<std::size_t>(k)];
     out.line("  Kernel kernel_{0} = kernels[{1}];", k, first + static_cast<std::size_t>(k));
     if (m.sizes.empty()) continue;
     const std::int64_t grid[] = {l.grid.x, l.grid.y, l.grid.z};
     for (int axis = 0; axis < 3; ++axis)
-      if (const SizedField field{SizedField::grid, k, 0, axis}; m.sized.contains(field))
+      if (const manifest::SizedField field{manifest::SizedField::grid, k, 0, axis}; m.sized.contains(field))
         out.line("  kernel_{}.grid[{}] = (unsigned)({});", k, axis, number_text(m, field, grid[axis]));
     if (l.maps.empty()) continue;
     maps(m, k, fmt::format("  const Map sized_maps_{}", k), true, out);
@@ -201,7 +201,7 @@ void sized_kernels(const Manifest& m, std::size_t first, Text& out) {
 }
 
 /// Emits the types of the tables, and the program's name and GPU.
-void types(const Manifest& m, Text& out) {
+void types(const manifest::Manifest& m, Text& out) {
   const std::string sm = m.target.substr(3);
   out.line("static const char name[] = \"{}\";", m.name);
   out.line("static const int sm = {}, exact = {};", std::stoi(sm), sm.back() == 'a' ? 1 : 0);
@@ -218,13 +218,13 @@ void types(const Manifest& m, Text& out) {
 }
 
 /// Emits C arrays that describe the kernels of a program and its variants: their grids, arguments and TMA descriptors.
-void tables(const Manifest& whole, Text& out) {
+void tables(const manifest::Manifest& whole, Text& out) {
   Text kernels;
   std::size_t number = 0;
-  for (const Manifest* m : programs_of(whole)) {
+  for (const manifest::Manifest* m : programs_of(whole)) {
     int scalar = 0;
     for (std::size_t k = 0; k < m->kernels.size(); ++k, ++number) {
-      const KernelLaunch& l = m->kernels[k];
+      const manifest::KernelLaunch& l = m->kernels[k];
       std::vector<int> tensors = l.tensors;
       for (int& tensor : tensors) tensor = tensor < 0 ? --scalar : tensor;
       out.line("static const int tensors_{}[] = {{{}}};", number, numbers(tensors));
@@ -241,15 +241,15 @@ void tables(const Manifest& whole, Text& out) {
 }
 
 /// Emits the launches of a program by its sizes, of which the first kernel is number `first` of the library.
-void launches(const Manifest& m, std::size_t first, Text& out) {
+void launches(const manifest::Manifest& m, std::size_t first, Text& out) {
   out.line("  char* at[{}];", m.tensors.size());
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-    const TensorPlace& t = m.tensors[i];
-    if (t.role == Role::intermediate)
+    const manifest::TensorPlace& t = m.tensors[i];
+    if (t.role == manifest::Role::intermediate)
       out.line("  at[{}] = (char*)workspace + {};", i,
-               number_text(m, {SizedField::offset, static_cast<int>(i)}, t.offset));
+               number_text(m, {manifest::SizedField::offset, static_cast<int>(i)}, t.offset));
     else
-      out.line("  at[{}] = {}[{}];", i, t.role == Role::input ? "inputs" : "outputs", t.position);
+      out.line("  at[{}] = {}[{}];", i, t.role == manifest::Role::input ? "inputs" : "outputs", t.position);
   }
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory >= 0) out.line("  at[{}] = at[{}];", i, m.tensors[i].memory);
@@ -263,10 +263,10 @@ void launches(const Manifest& m, std::size_t first, Text& out) {
 
 /// Emits a function that launches a program by its sizes, for each of the program and its variants. Returns the calls in the
 /// order in which launches try them, each after its condition.
-std::string launch_functions(const Manifest& whole, Text& out) {
+std::string launch_functions(const manifest::Manifest& whole, Text& out) {
   std::string calls, last;
   std::size_t first = 0;
-  for (const Manifest* m : programs_of(whole)) {
+  for (const manifest::Manifest* m : programs_of(whole)) {
     const std::string function = Names::start(m->name);
     out.line(
         "static const char* {}(const Loaded* loaded, {}void* const* inputs, void* const* outputs, void* workspace, "
@@ -287,9 +287,9 @@ std::string launch_functions(const Manifest& whole, Text& out) {
 
 }  // namespace
 
-std::string c_library(const Manifest& m, const std::string& cubin) {
-  for (const Manifest* of : programs_of(m))
-    for (const KernelLaunch& k : of->kernels)
+std::string c_library(const manifest::Manifest& m, const std::string& cubin) {
+  for (const manifest::Manifest* of : programs_of(m))
+    for (const manifest::KernelLaunch& k : of->kernels)
       if (k.tensors.size() > 64 || k.maps.size() > 8)
         fail(
             "shared object of {}: expected at most 64 tensors and 8 tensor maps of a kernel, found {} and {} "

@@ -4,21 +4,21 @@
 #include <span>
 
 #include "emit/host_text.hpp"
-#include "emit/launch_sizes.hpp"
 #include "emit/launch_text.hpp"
 #include "emit/parameters.hpp"
 #include "emit/sized_manifest.hpp"
-#include "emit/variants.hpp"
 #include "kernel/launches.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 
 namespace zellige::emit {
 namespace {
 
 /// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
 /// several tile programs, each in some of its blocks; its grid has the blocks of all `programs` together.
-KernelLaunch launch_of(std::span<const kernel::Kernel> programs) {
+manifest::KernelLaunch launch_of(std::span<const kernel::Kernel> programs) {
   const kernel::Kernel& k = programs[0];
-  KernelLaunch launch{.name = k.program.name, .grid = k.program.grid, .block = k.program.block};
+  manifest::KernelLaunch launch{.name = k.program.name, .grid = k.program.grid, .block = k.program.block};
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
   if (k.warp_specialized()) launch.block = {k.threads, 1, 1};
   launch.cluster = k.cluster;
@@ -33,15 +33,15 @@ KernelLaunch launch_of(std::span<const kernel::Kernel> programs) {
 }
 
 /// Returns the manifest of a plan; the caller sets its tilings and the names of its kernels' functions.
-Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) {
+manifest::Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) {
   const tile::TilePrograms& p = plan.program;
-  Manifest m{.name = p.name, .target = plan.target, .buffer_size = plan.device.total};
-  std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
-  for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
-  for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
+  manifest::Manifest m{.name = p.name, .target = plan.target, .buffer_size = plan.device.total};
+  std::vector<std::pair<manifest::Role, int>> role(p.tensors.size(), {manifest::Role::intermediate, -1});
+  for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {manifest::Role::input, static_cast<int>(i)};
+  for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {manifest::Role::output, static_cast<int>(i)};
   std::vector<int> index(p.tensors.size(), -1);  // index in the manifest, which contains no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
-    const bool taken = role[t].first == Role::output && p.tensors[t].memory >= 0;
+    const bool taken = role[t].first == manifest::Role::output && p.tensors[t].memory >= 0;
     if (p.views.count(static_cast<int>(t)) && !taken) continue;
     if (plan.device.bytes[t] == 0 && !taken) continue;  // no kernel accesses it, and it is no argument
     index[t] = static_cast<int>(m.tensors.size());
@@ -60,13 +60,14 @@ Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) 
     if (index[t] >= 0 && p.tensors[t].memory >= 0) m.tensors[index[t]].memory = index[p.memory_of(static_cast<int>(t))];
   for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) {
     const kernel::Kernel& k = plan.kernels[l.first];
-    KernelLaunch launch = launch_of(std::span(&k, l.count()));
+    manifest::KernelLaunch launch = launch_of(std::span(&k, l.count()));
     launch.cost = cost.kernels[m.kernels.size()];
     const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count()), p) : parameters(k, p);
     for (const Parameter& parameter : list) {
       if (parameter.size >= 0) {
         const auto width = static_cast<std::size_t>(bytes_of_size(p, parameter.size));
-        launch.constants[static_cast<int>(launch.tensors.size())] = bytes_of(p.sizes[parameter.size].high, width);
+        launch.constants[static_cast<int>(launch.tensors.size())] =
+            manifest::bytes_of(p.sizes[parameter.size].high, width);
         launch.tensors.push_back(-1), launch.writes.push_back(false);
         continue;
       }
@@ -110,7 +111,7 @@ void write_source(EmittedProgram& program) {
   const KernelSources kernels = kernel_sources(plans);
   std::size_t launches = 0;
   for (std::size_t p = 0; p < plans.size(); ++p) {
-    Manifest& m = p == 0 ? program.manifest : program.manifest.variants[p - 1];
+    manifest::Manifest& m = p == 0 ? program.manifest : program.manifest.variants[p - 1];
     for (std::size_t k = 0; k < kernels.names[p].size(); ++k) m.kernels[k].name = kernels.names[p][k];
     launches += kernels.names[p].size();
   }
@@ -160,7 +161,7 @@ EmittedProgram with_variants(EmittedProgram whole, std::vector<EmittedProgram> v
   return whole;
 }
 
-EmittedProgram alone(const EmittedProgram& whole, const Manifest& variant) {
+EmittedProgram alone(const EmittedProgram& whole, const manifest::Manifest& variant) {
   const bool all = &variant == &whole.manifest;
   const EmittedProgram& of =
       all ? whole : whole.variants[static_cast<std::size_t>(&variant - whole.manifest.variants.data())];

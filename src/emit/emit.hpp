@@ -8,9 +8,9 @@
 #pragma once
 #include <string>
 
-#include "emit/manifest.hpp"
 #include "graph/extent_names.hpp"
 #include "graph/graph.hpp"
+#include "manifest/manifest.hpp"
 #include "plan/estimate.hpp"
 #include "target/target.hpp"
 
@@ -18,12 +18,12 @@ namespace zellige::emit {
 
 /// A compiled graph.
 struct EmittedProgram {
-  std::string source;          // kernels, then the host entry, which NVRTC and the emulator skip
-  plan::Plan plan;             // ir::print() returns its source, as `zellige transpile --explain` prints it
-  predict::CostEstimate cost;  // estimated time of the plan
-  graph::KernelGraph graph;    // what the kernels compute, with its tilings
-  Manifest manifest;           // describes kernels, launches and tensors to callers
-  graph::ExtentNames extents;  // of the tensors of the plan; a program may have none
+  std::string source;           // kernels, then the host entry, which NVRTC and the emulator skip
+  plan::Plan plan;              // ir::print() returns its source, as `zellige transpile --explain` prints it
+  predict::CostEstimate cost;   // estimated time of the plan
+  graph::KernelGraph graph;     // what the kernels compute, with its tilings
+  manifest::Manifest manifest;  // describes kernels, launches and tensors to callers
+  graph::ExtentNames extents;   // of the tensors of the plan; a program may have none
   // The programs of Manifest::variants, in order, without their sources, which are in the whole one's.
   std::vector<EmittedProgram> variants = {};
 };
@@ -38,6 +38,6 @@ EmittedProgram with_variants(EmittedProgram whole, std::vector<EmittedProgram> v
 
 /// Returns the program that launches of one variant run, or of the kernels for all values if `variant` is the manifest of the whole
 /// program, alone: its source has no other kernels. It has the sizes of the variant, and the name of the whole program.
-EmittedProgram alone(const EmittedProgram& whole, const Manifest& variant);
+EmittedProgram alone(const EmittedProgram& whole, const manifest::Manifest& variant);
 
 }  // namespace zellige::emit

@@ -5,7 +5,7 @@
 
 #include "emit/names.hpp"
 #include "emit/size_text.hpp"
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 #include "target/target.hpp"
 
 namespace zellige::emit {
@@ -13,31 +13,34 @@ namespace {
 
 // asks(k) returns whether kernel `k` uses more than 48 KB of dynamic shared memory, which a program must
 // allow by cudaFuncSetAttribute. asks(m) returns whether any kernel of the program does.
-bool asks(const KernelLaunch& k) { return k.shared_bytes > target::shared_without_asking; }
-bool asks(const Manifest& m) {
-  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return asks(k); });
+bool asks(const manifest::KernelLaunch& k) { return k.shared_bytes > target::shared_without_asking; }
+bool asks(const manifest::Manifest& m) {
+  return std::ranges::any_of(m.kernels, [](const manifest::KernelLaunch& k) { return asks(k); });
 }
 
 /// Returns whether `holds` is true of the program or one of its variants.
-bool any_program(const Manifest& m, bool (*holds)(const Manifest&)) {
-  return std::ranges::any_of(programs_of(m), [&](const Manifest* of) { return holds(*of); });
+bool any_program(const manifest::Manifest& m, bool (*holds)(const manifest::Manifest&)) {
+  return std::ranges::any_of(programs_of(m), [&](const manifest::Manifest* of) { return holds(*of); });
 }
 
 /// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
-bool starts_early(const Manifest& m) { return std::ranges::any_of(m.kernels, &KernelLaunch::programmatic); }
+bool starts_early(const manifest::Manifest& m) {
+  return std::ranges::any_of(m.kernels, &manifest::KernelLaunch::programmatic);
+}
 
 /// Returns whether `k` is the program's first launch of its __global__ function.
-bool is_first(const Manifest& m, const KernelLaunch& k) {
-  return &*std::ranges::find(m.kernels, k.name, &KernelLaunch::name) == &k;
+bool is_first(const manifest::Manifest& m, const manifest::KernelLaunch& k) {
+  return &*std::ranges::find(m.kernels, k.name, &manifest::KernelLaunch::name) == &k;
 }
 
 /// Returns whether any kernel of the program has a TMA descriptor.
-bool maps(const Manifest& m) {
-  return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return !k.maps.empty(); });
+bool maps(const manifest::Manifest& m) {
+  return std::ranges::any_of(m.kernels, [](const manifest::KernelLaunch& k) { return !k.maps.empty(); });
 }
 
 /// Returns the source of a list of numbers, whose entry i is the field with `at` i.
-std::string numbers_text(const Manifest& m, SizedField field, const std::vector<std::int64_t>& largest) {
+std::string numbers_text(const manifest::Manifest& m, manifest::SizedField field,
+                         const std::vector<std::int64_t>& largest) {
   std::string list;
   for (field.at = 0; field.at < static_cast<int>(largest.size()); ++field.at)
     list += (field.at ? ", " : "") + number_text(m, field, largest[static_cast<std::size_t>(field.at)]);
@@ -45,26 +48,26 @@ std::string numbers_text(const Manifest& m, SizedField field, const std::vector<
 }
 
 /// Returns the source of the arguments of make_tma_descriptor() for parameter `argument` of kernel `k`.
-std::string tensor_text(const Manifest& m, int k, int argument, const kernel::TensorMap& map) {
-  const TensorPlace& t = m.tensors[m.kernels[k].tensors[argument]];
+std::string tensor_text(const manifest::Manifest& m, int k, int argument, const kernel::TensorMap& map) {
+  const manifest::TensorPlace& t = m.tensors[m.kernels[k].tensors[argument]];
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, .swizzle = SwizzleMode::{}}}",
       in_literal(t.name), graph::bits(map.dtype) <= 8 ? "u8" : graph::name(map.dtype), map.extent.size(),
-      numbers_text(m, {SizedField::map_extent, k, argument}, map.extent),
-      numbers_text(m, {SizedField::map_stride, k, argument}, map.stride), fmt::join(map.box, ", "),
+      numbers_text(m, {manifest::SizedField::map_extent, k, argument}, map.extent),
+      numbers_text(m, {manifest::SizedField::map_stride, k, argument}, map.stride), fmt::join(map.box, ", "),
       map.swizzle_bytes ? fmt::format("b{}", map.swizzle_bytes) : "none");
 }
 
 // Emits the code that allows more than 48 KB of dynamic shared memory (cudaFuncSetAttribute). This is needed once per
 // function and device, so the code runs at the first launch on each device, whichever thread launches.
-void ask(const Manifest& m, Text& out) {
+void ask(const manifest::Manifest& m, Text& out) {
   out.line("static std::atomic<bool> prepared[64];  // by device");
   out.line("int device = 0;");
   out.line("if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;");
   out.open("if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {{");
   out.line("cudaError_t error = cudaSuccess;");
-  for (const KernelLaunch& k : m.kernels)
+  for (const manifest::KernelLaunch& k : m.kernels)
     if (asks(k) && is_first(m, k))
       out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name,
                k.shared_bytes);
@@ -74,27 +77,28 @@ void ask(const Manifest& m, Text& out) {
 }
 
 /// Returns the parameters of the host entry.
-std::string parameters_text(const Manifest& m) {
+std::string parameters_text(const manifest::Manifest& m) {
   return size_parameters(m) + "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
 }
 
 /// Returns the expression of a tensor's address in the source of the host code.
-std::string address(const Manifest& m, int tensor) {
-  const TensorPlace& t = m.tensors[tensor];
-  if (t.role == Role::intermediate)
-    return fmt::format("(static_cast<char*>(workspace) + {})", number_text(m, {SizedField::offset, tensor}, t.offset));
-  return fmt::format("{}[{}]", t.role == Role::input ? "inputs" : "outputs", t.position);
+std::string address(const manifest::Manifest& m, int tensor) {
+  const manifest::TensorPlace& t = m.tensors[tensor];
+  if (t.role == manifest::Role::intermediate)
+    return fmt::format("(static_cast<char*>(workspace) + {})",
+                       number_text(m, {manifest::SizedField::offset, tensor}, t.offset));
+  return fmt::format("{}[{}]", t.role == manifest::Role::input ? "inputs" : "outputs", t.position);
 }
 
 /// Emits the TMA descriptors of a kernel and returns its argument list.
-std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
+std::string arguments(const manifest::Manifest& m, const manifest::KernelLaunch& k, Text& out) {
   std::string list;
   const int index = static_cast<int>(&k - m.kernels.data());
   for (int i = 0; i < static_cast<int>(k.tensors.size()); ++i) {
     list += i ? ", " : "";
     if (const auto scalar = k.constants.find(i); scalar != k.constants.end()) {
       list += fmt::format("static_cast<{}>({})", scalar->second.size() == 4 ? "int" : "long long",
-                          number_text(m, {SizedField::scalar, index, i}, 0));
+                          number_text(m, {manifest::SizedField::scalar, index, i}, 0));
       continue;
     }
     const auto map = k.maps.find(i);
@@ -114,26 +118,26 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
 }
 
 /// Returns the condition under which a kernel has blocks; "" if it always has.
-std::string some_blocks(const Manifest& m, int kernel) {
+std::string some_blocks(const manifest::Manifest& m, int kernel) {
   std::string all;
   std::vector<std::int64_t> minimum;
   for (const tile::Size& s : m.sizes) minimum.push_back(s.low);
   for (int axis = 0; axis < 3; ++axis)
-    if (const auto grid = m.sized.find({SizedField::grid, kernel, 0, axis});
+    if (const auto grid = m.sized.find({manifest::SizedField::grid, kernel, 0, axis});
         grid != m.sized.end() && grid->second.at(minimum) == 0)
       all += (all.empty() ? "" : " && ") + number_text(m, grid->first, 0) + " > 0";
   return all;
 }
 
 /// Emits, for a program with variants, the calls of those whose range has the launch's sizes.
-void call_variants(const Manifest& m, bool early, Text& out) {
-  for (const Manifest& v : m.variants)
+void call_variants(const manifest::Manifest& m, bool early, Text& out) {
+  for (const manifest::Manifest& v : m.variants)
     out.line("if ({}) return {}({}inputs, outputs, workspace, stream{});", variant_condition(m, v),
              Names::start(v.name), size_arguments(v), early ? ", overlapping" : "");
 }
 
 /// Emits all launches of the program, in order, with error checks. `early`: the function has a parameter `overlapping`.
-void launches(const Manifest& m, bool early, Text& out) {
+void launches(const manifest::Manifest& m, bool early, Text& out) {
   if (!m.variants.empty()) {
     out.line("if ({}) return cudaErrorInvalidValue;", sizes_wrong(m));
     call_variants(m, early, out);
@@ -144,11 +148,12 @@ void launches(const Manifest& m, bool early, Text& out) {
   out.line("(void)inputs, (void)outputs, (void)workspace;");
   if (const std::string wrong = sizes_wrong(m); !wrong.empty() && m.variants.empty())
     out.line("if ({}) return cudaErrorInvalidValue;", wrong);
-  for (const KernelLaunch& k : m.kernels) {
+  for (const manifest::KernelLaunch& k : m.kernels) {
     const std::string list = arguments(m, k, out);
-    const std::string grid = fmt::format("dim3({})",
-                                         numbers_text(m, {SizedField::grid, static_cast<int>(&k - m.kernels.data())},
-                                                      {k.grid.x, k.grid.y, k.grid.z})),
+    const std::string grid = fmt::format(
+                          "dim3({})",
+                          numbers_text(m, {manifest::SizedField::grid, static_cast<int>(&k - m.kernels.data())},
+                                       {k.grid.x, k.grid.y, k.grid.z})),
                       block = fmt::format("dim3({}, {}, {})", k.block.x, k.block.y, k.block.z);
     const std::string some = some_blocks(m, static_cast<int>(&k - m.kernels.data()));
     if (!some.empty()) out.open("if ({}) {{", some);
@@ -175,10 +180,10 @@ void launches(const Manifest& m, bool early, Text& out) {
 }
 
 /// Emits the functions that launch the program's variants.
-void variants(const Manifest& m, bool early, Text& out) {
-  for (const Manifest& v : m.variants) {
+void variants(const manifest::Manifest& m, bool early, Text& out) {
+  for (const manifest::Manifest& v : m.variants) {
     out.line("");
-    out.line("/// Of {}.", printable(text_of(v.range)));
+    out.line("/// Of {}.", printable(manifest::text_of(v.range)));
     out.open("static cudaError_t {}({}{}) {{", Names::start(v.name), parameters_text(v),
              early ? ", bool overlapping" : "");
     launches(v, early, out);
@@ -188,12 +193,12 @@ void variants(const Manifest& m, bool early, Text& out) {
 
 }  // namespace
 
-void host_entry(const Manifest& m, Text& out) {
+void host_entry(const manifest::Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
   std::set<std::string_view> emulated;
-  for (const Manifest* of : programs_of(m))
-    for (const KernelLaunch& k : of->kernels)
+  for (const manifest::Manifest* of : programs_of(m))
+    for (const manifest::KernelLaunch& k : of->kernels)
       if (emulated.insert(k.name).second)
         out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
                  Names::emulated(k.name), k.name);
@@ -217,7 +222,7 @@ void host_entry(const Manifest& m, Text& out) {
 )",
                       workspace_text(m)));
   for (const tile::Size& s : m.sizes) out.line("/// {}", size_comment(s));
-  for (const TensorPlace& t : m.tensors)
+  for (const manifest::TensorPlace& t : m.tensors)
     if (t.memory >= 0)
       out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
                printable(m.tensors[t.memory].name), t.position);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emit/names.hpp"
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -11,50 +11,51 @@ namespace {
 /// Returns the name of a size in the source.
 std::string name_of(const tile::Size& s) { return Names().size(s.name); }
 
-std::string code(const Manifest& m, const tile::SizeExpression& e) {
+std::string code(const manifest::Manifest& m, const tile::SizeExpression& e) {
   return e.code([&](int size) { return name_of(m.sizes[static_cast<std::size_t>(size)]); });
 }
 
 }  // namespace
 
-std::string number_text(const Manifest& m, const SizedField& field, std::int64_t largest) {
+std::string number_text(const manifest::Manifest& m, const manifest::SizedField& field, std::int64_t largest) {
   const auto sized = m.sized.find(field);
   return sized == m.sized.end() ? fmt::format("{}", largest) : code(m, sized->second);
 }
 
-std::string shape_text(const Manifest& m, int tensor) {
+std::string shape_text(const manifest::Manifest& m, int tensor) {
   const graph::Shape& shape = m.tensors[static_cast<std::size_t>(tensor)].shape;
   std::string list;
   for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-    list += (d ? ", " : "") + number_text(m, {SizedField::extent, tensor, 0, d}, shape[static_cast<std::size_t>(d)]);
+    list += (d ? ", " : "") +
+            number_text(m, {manifest::SizedField::extent, tensor, 0, d}, shape[static_cast<std::size_t>(d)]);
   return fmt::format("({})", list);
 }
 
-std::string size_parameters(const Manifest& m) {
+std::string size_parameters(const manifest::Manifest& m) {
   std::string list;
   for (const tile::Size& s : m.sizes) list += fmt::format("int64_t {}, ", name_of(s));
   return list;
 }
 
-std::string size_arguments(const Manifest& m) {
+std::string size_arguments(const manifest::Manifest& m) {
   std::string list;
   for (const tile::Size& s : m.sizes) list += name_of(s) + ", ";
   return list;
 }
 
-std::string workspace_text(const Manifest& m) {
-  const std::string whole = number_text(m, {SizedField::buffer_size}, m.buffer_size);
+std::string workspace_text(const manifest::Manifest& m) {
+  const std::string whole = number_text(m, {manifest::SizedField::buffer_size}, m.buffer_size);
   std::string text = whole;
   for (std::size_t v = m.variants.size(); v-- > 0;) {
-    const Manifest& of = m.variants[v];
-    const std::string bytes = number_text(of, {SizedField::buffer_size}, of.buffer_size);
+    const manifest::Manifest& of = m.variants[v];
+    const std::string bytes = number_text(of, {manifest::SizedField::buffer_size}, of.buffer_size);
     if (text == whole && bytes == whole) continue;  // neither this one nor those after it differ
     text = fmt::format("{} ? {} : {}", variant_condition(m, of), bytes, text);
   }
   return text;
 }
 
-std::string variant_condition(const Manifest& whole, const Manifest& variant) {
+std::string variant_condition(const manifest::Manifest& whole, const manifest::Manifest& variant) {
   std::string all;
   const auto add = [&](const std::string& condition) { all += (all.empty() ? "" : " && ") + condition; };
   for (std::size_t i = 0; i < variant.range.size(); ++i) {
@@ -67,7 +68,7 @@ std::string variant_condition(const Manifest& whole, const Manifest& variant) {
   return all.empty() ? "1" : all;
 }
 
-std::string sizes_wrong(const Manifest& m) {
+std::string sizes_wrong(const manifest::Manifest& m) {
   std::string any;
   const auto add = [&](const std::string& condition) { any += (any.empty() ? "" : " || ") + condition; };
   for (const tile::Size& s : m.sizes) {
@@ -75,11 +76,11 @@ std::string sizes_wrong(const Manifest& m) {
     add(fmt::format("{0} < {1} || {0} > {2}", name, s.low, s.high));
     if (s.multiple > 1) add(fmt::format("{} % {} != 0", name, s.multiple));
   }
-  for (const SizeRelation& r : m.relations) add(fmt::format("{} != {}", code(m, r.left), code(m, r.right)));
+  for (const manifest::SizeRelation& r : m.relations) add(fmt::format("{} != {}", code(m, r.left), code(m, r.right)));
   return any;
 }
 
-std::string size_checks(const Manifest& m) {
+std::string size_checks(const manifest::Manifest& m) {
   std::string lines;
   for (const tile::Size& s : m.sizes) {
     const std::string name = name_of(s);
@@ -93,7 +94,7 @@ std::string size_checks(const Manifest& m) {
           "    wrong = call_said(\"{2}: expected {3} to be a multiple of {1}, found %lld\", (long long){0});\n",
           name, s.multiple, m.name, in_literal(s.name));
   }
-  for (const SizeRelation& r : m.relations)
+  for (const manifest::SizeRelation& r : m.relations)
     lines += fmt::format(
         "  if (!wrong && {0} != {1})\n"
         "    wrong = call_said(\"{2}: expected {3} = {4}, found %lld and %lld\", (long long)({0}), (long "
@@ -102,8 +103,8 @@ std::string size_checks(const Manifest& m) {
   return lines;
 }
 
-std::string sizes_prologue(const Manifest& m) {
-  const bool compares = std::ranges::any_of(programs_of(m), [](const Manifest* of) {
+std::string sizes_prologue(const manifest::Manifest& m) {
+  const bool compares = std::ranges::any_of(programs_of(m), [](const manifest::Manifest* of) {
     return std::ranges::any_of(
         of->sized, [&](const auto& sized) { return code(*of, sized.second).find("larger(") != std::string::npos; });
   });

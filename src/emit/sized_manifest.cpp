@@ -4,11 +4,11 @@
 #include <set>
 #include <span>
 
-#include "emit/launch_sizes.hpp"
 #include "emit/parameters.hpp"
 #include "graph/error.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/tensor_map.hpp"
+#include "manifest/launch_sizes.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::int64_t unit = 256;  // bytes: tensors begin at multiples of this
 /// Adds the expressions of a plan's numbers to its manifest.
 class SizedNumbers {
  public:
-  SizedNumbers(Manifest& m, const plan::Plan& plan) : m_(m), program_(plan.program), plan_(plan) {}
+  SizedNumbers(manifest::Manifest& m, const plan::Plan& plan) : m_(m), program_(plan.program), plan_(plan) {}
 
   void tensors(const std::vector<int>& index) {
     for (std::size_t t = 0; t < index.size(); ++t)
@@ -32,11 +32,11 @@ class SizedNumbers {
 
  private:
   SizeExpression of(const SymbolicNumber& n) const { return SizeExpression::of(n, m_.sizes); }
-  void set(const SizedField& field, const SizeExpression& e) {
+  void set(const manifest::SizedField& field, const SizeExpression& e) {
     if (!e.is_constant()) m_.sized.insert_or_assign(field, e);
   }
   /// Returns the expression of a number of the manifest, of which `largest` is the value now in it.
-  SizeExpression get(const SizedField& field, std::int64_t largest) const {
+  SizeExpression get(const manifest::SizedField& field, std::int64_t largest) const {
     const auto found = m_.sized.find(field);
     return found == m_.sized.end() ? SizeExpression(largest) : found->second;
   }
@@ -44,7 +44,7 @@ class SizedNumbers {
   void tensor(int tensor, int at);
   SizeExpression larger_of(const SizeExpression& a, const SizeExpression& b) const;
 
-  Manifest& m_;
+  manifest::Manifest& m_;
   const tile::TilePrograms& program_;
   const plan::Plan& plan_;
 };
@@ -63,9 +63,9 @@ SizeExpression SizedNumbers::bytes(int tensor) const {
 
 void SizedNumbers::tensor(int tensor, int at) {
   for (int d = 0; d < static_cast<int>(program_.tensors[tensor].shape.size()); ++d)
-    set({SizedField::extent, at, 0, d}, of(program_.extent(tensor, d))),
-        set({SizedField::stride, at, 0, d}, of(program_.stride(tensor, d)));
-  set({SizedField::bytes, at}, bytes(program_.memory_of(tensor)));
+    set({manifest::SizedField::extent, at, 0, d}, of(program_.extent(tensor, d))),
+        set({manifest::SizedField::stride, at, 0, d}, of(program_.stride(tensor, d)));
+  set({manifest::SizedField::bytes, at}, bytes(program_.memory_of(tensor)));
 }
 
 void SizedNumbers::launches() {
@@ -79,19 +79,20 @@ void SizedNumbers::launches() {
       if (l.count() > 1 || k.blocks > 0)
         fail("{}: its grid is {} along {}, and its blocks share a launch of a constant number", k.name(),
              grid[axis].text(), "xyz"[axis]);
-      set({SizedField::grid, index, 0, axis}, of(grid[axis]));
+      set({manifest::SizedField::grid, index, 0, axis}, of(grid[axis]));
     }
     const std::span<const kernel::Kernel> programs(&k, l.count());
     const std::vector<Parameter> list = l.count() > 1 ? parameters(programs, program_) : parameters(k, program_);
     for (int i = 0; i < static_cast<int>(list.size()); ++i) {
-      if (list[i].size >= 0) set({SizedField::scalar, index, i}, of(SymbolicNumber::of(program_.sizes, list[i].size)));
+      if (list[i].size >= 0)
+        set({manifest::SizedField::scalar, index, i}, of(SymbolicNumber::of(program_.sizes, list[i].size)));
       if (list[i].node < 0) continue;
       const std::vector<SymbolicNumber> extents = kernel::tensor_map_extents(k, program_, list[i].node);
       for (int d = 0; d < static_cast<int>(extents.size()); ++d)
-        set({SizedField::map_extent, index, i, d}, of(extents[d]));
+        set({manifest::SizedField::map_extent, index, i, d}, of(extents[d]));
       const std::vector<SymbolicNumber> strides = kernel::tensor_map_strides(k, program_, list[i].node);
       for (int d = 0; d < static_cast<int>(strides.size()); ++d)
-        set({SizedField::map_stride, index, i, d}, of(strides[d]));
+        set({manifest::SizedField::map_stride, index, i, d}, of(strides[d]));
     }
   }
 }
@@ -102,7 +103,7 @@ SizeExpression SizedNumbers::larger_of(const SizeExpression& a, const SizeExpres
   std::set<int> sizes = a.sizes();
   sizes.merge(b.sizes());
   if (sizes.size() > 1) return larger(a, b);
-  std::vector<std::int64_t> values = largest(m_.sizes);
+  std::vector<std::int64_t> values = manifest::largest(m_.sizes);
   bool first = true, second = true;
   if (sizes.empty()) return std::max(a.at(values), b.at(values));
   const tile::Size& s = m_.sizes[*sizes.begin()];
@@ -123,17 +124,17 @@ void SizedNumbers::workspace() {
   };
   std::vector<Part> parts;
   for (int t = 0; t < static_cast<int>(m_.tensors.size()); ++t)
-    if (m_.tensors[t].role == Role::intermediate) parts.push_back({t});
+    if (m_.tensors[t].role == manifest::Role::intermediate) parts.push_back({t});
   for (Part& part : parts)
     for (int k = 0; k < static_cast<int>(m_.kernels.size()); ++k)
       if (std::ranges::count(m_.kernels[k].tensors, part.tensor) > 0)
         part.first = part.first < 0 ? k : part.first, part.last = k;
   std::ranges::sort(parts, {}, [&](const Part& p) { return m_.tensors[p.tensor].offset; });
   const auto end_of = [&](int t) {
-    const SizeExpression bytes = get({SizedField::bytes, t}, m_.tensors[t].bytes);
-    return get({SizedField::offset, t}, m_.tensors[t].offset) + SizeExpression(unit) * ceil_div(bytes, unit);
+    const SizeExpression bytes = get({manifest::SizedField::bytes, t}, m_.tensors[t].bytes);
+    return get({manifest::SizedField::offset, t}, m_.tensors[t].offset) + SizeExpression(unit) * ceil_div(bytes, unit);
   };
-  const std::vector<std::int64_t> values = largest(m_.sizes);
+  const std::vector<std::int64_t> values = manifest::largest(m_.sizes);
   SizeExpression total = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     SizeExpression offset = 0;
@@ -143,16 +144,17 @@ void SizedNumbers::workspace() {
       if (!separate) offset = larger_of(offset, end_of(parts[below].tensor));
     }
     const int t = parts[i].tensor;
-    if (offset.length() <= longest) set({SizedField::offset, t}, offset), m_.tensors[t].offset = offset.at(values);
+    if (offset.length() <= longest)
+      set({manifest::SizedField::offset, t}, offset), m_.tensors[t].offset = offset.at(values);
     total = larger_of(total, end_of(t));
   }
   if (total.length() > longest) return;
-  set({SizedField::buffer_size}, total), m_.buffer_size = total.at(values);
+  set({manifest::SizedField::buffer_size}, total), m_.buffer_size = total.at(values);
 }
 
 }  // namespace
 
-void add_sizes(Manifest& m, const plan::Plan& plan, const std::vector<int>& index) {
+void add_sizes(manifest::Manifest& m, const plan::Plan& plan, const std::vector<int>& index) {
   std::ranges::copy_if(plan.program.sizes, std::back_inserter(m.sizes),
                        [](const tile::Size& s) { return !s.computed; });
   for (tile::Size& s : m.sizes) s.of.clear();

@@ -1,10 +1,10 @@
 #include "explain/account.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace zellige::explain {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 template <class T, class F>
 Json list(const std::vector<T>& all, const F& of) {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "graph/infer.hpp"
-#include "graph/json_text.hpp"
 #include "graph/ops.hpp"
 #include "graph/sized_graph.hpp"
+#include "strings/identifier.hpp"
 
 namespace zellige::graph {
 namespace {
@@ -57,7 +57,7 @@ void check_strides(const Where& where, const KernelTensor& t) {
 }
 
 void check_name(const Where& where, std::string_view what, const std::string& name) {
-  if (!is_identifier(name))
+  if (!strings::is_identifier(name))
     fail_at(where,
             "expected {} to have a name of 1 to 200 printable ASCII characters without blanks, quotes and "
             "backslashes, found {} characters",

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "ir/check.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
+#include "manifest/variants.hpp"
 #include "plan/prove.hpp"
 #include "predict/predict.hpp"
 #include "verify/proofs.hpp"
@@ -151,8 +151,9 @@ std::vector<std::string> programs_in(std::string_view text) {
 
 ReadProgram compile(std::string_view text, const std::string& file) {
   const std::vector<std::string> programs = programs_in(text);
-  if (programs.size() > emit::max_variants)
-    throw Mistake(file, {}, fmt::format("expected at most {} programs, found {}", emit::max_variants, programs.size()));
+  if (programs.size() > manifest::max_variants)
+    throw Mistake(file, {},
+                  fmt::format("expected at most {} programs, found {}", manifest::max_variants, programs.size()));
   ReadProgram whole = compile_one(programs[0], file);
   whole.program.manifest.range.clear();  // of a variant that is a file of its own
   if (programs.size() == 1) return whole;

@@ -13,8 +13,8 @@ struct File {
   std::string graph;  // the graph's own name
   plan::Plan plan;    // without `device`, which follows
   retile::Tiling tiling;
-  bool decomposed = false;  // as in emit::Manifest
-  tile::SizeList range{};   // of a variant: as in emit::Manifest
+  bool decomposed = false;  // as in manifest::Manifest
+  tile::SizeList range{};   // of a variant: as in manifest::Manifest
   // Of a source that was read: by kernel, and of tensors in device memory.
   std::vector<KernelPositions> positions;
   std::vector<Position> tensors;

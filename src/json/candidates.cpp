@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "json/json.hpp"
+#include "strings/identifier.hpp"
 #include "strings/shown.hpp"
 
 namespace zellige::json {
@@ -21,7 +22,7 @@ constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
-    if (!graph::is_of_a_name(c)) c = '_';
+    if (!strings::is_of_a_name(c)) c = '_';
   return name;
 }
 
@@ -156,21 +157,21 @@ void GraphFile::begin() {
     take_blanks();
     const int c = in_->peek();
     if (c == '[' || c == '{') {
-      const graph::TextPlace place{in_->line, in_->column, 1, "[0]"};
+      const json::TextPlace place{in_->line, in_->column, 1, "[0]"};
       std::string one;
       in_->value(&one);
-      first_ = graph::parse_json(one, source_, place);
+      first_ = parse_json(one, source_, place);
       list_ = first_->is_array() || is_own_form(*first_);
       if (list_) return;
       text += one;
     }
   }
   in_->all(text);
-  first_ = graph::parse_json(text, source_);
+  first_ = parse_json(text, source_);
   mirage_ = is_mirage_candidate(*first_);
   if (!is_own_form(*first_) && !mirage_)
     fail("{}: expected a graph (an object with \"zellige_graph\") or a list of graphs, found {}", source_,
-         graph::describe(*first_));
+         describe(*first_));
 }
 
 bool GraphFile::advance() {
@@ -192,12 +193,12 @@ bool GraphFile::advance() {
   return false;
 }
 
-Loaded GraphFile::load(const graph::Json& j) {
+Loaded GraphFile::load(const Json& j) {
   const std::string name = list_ || mirage_ ? fmt::format("{}[{}]", stem_, count_) : stem_;
   ++count_;
   Loaded result{name, {}, {}};
   try {
-    if (!is_own_form(j) && !j.is_array()) fail("graph {}: expected a graph, found {}", name, graph::describe(j));
+    if (!is_own_form(j) && !j.is_array()) fail("graph {}: expected a graph, found {}", name, describe(j));
     result.graph = is_own_form(j) ? from_json(j, name) : from_mirage(j, name);
     result.name = result.graph.name;
   } catch (const Error& e) {
@@ -209,16 +210,16 @@ Loaded GraphFile::load(const graph::Json& j) {
 
 std::optional<Loaded> GraphFile::next() {
   if (first_) {
-    const graph::Json j = std::move(*first_);
+    const Json j = std::move(*first_);
     first_.reset();
     return load(j);
   }
   if (!advance()) return std::nullopt;
-  const graph::TextPlace place{in_->line, in_->column, 1, fmt::format("[{}]", count_)};
+  const json::TextPlace place{in_->line, in_->column, 1, fmt::format("[{}]", count_)};
   ended_ = true;
   std::string text;
   in_->value(&text);
-  const graph::Json j = graph::parse_json(text, source_, place);
+  const Json j = parse_json(text, source_, place);
   ended_ = false;
   return load(j);
 }

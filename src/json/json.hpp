@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace zellige::json {
 
@@ -37,16 +37,16 @@ constexpr int json_version = 1;
 std::string to_json(const graph::KernelGraph&);
 /// Returns the graph that the JSON describes. `name`: the graph's name if the JSON has none. Throws Error if
 /// the JSON is not a valid graph.
-graph::KernelGraph from_json(const graph::Json&, const std::string& name);
+graph::KernelGraph from_json(const Json&, const std::string& name);
 /// Returns whether the JSON is in Zellige's form, rather than Mirage's: an object with the key zellige_graph.
-bool is_own_form(const graph::Json&);
+bool is_own_form(const Json&);
 
 /// Returns the validated graph of this name that the JSON describes in Mirage's form. Throws Error if it is invalid or not
 /// supported: for unknown operators, all-reduce (more than one GPU), and mul_scalar and clamp (the file lacks their
 /// constants); for a guid with two producers or two shapes, and for dimensions that contradict inference.
-graph::KernelGraph from_mirage(const graph::Json& candidate, const std::string& name);
+graph::KernelGraph from_mirage(const Json& candidate, const std::string& name);
 /// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.
-bool is_mirage_candidate(const graph::Json&);
+bool is_mirage_candidate(const Json&);
 
 /// One graph of a file, or the reason why it is invalid.
 struct Loaded {
@@ -82,11 +82,11 @@ class GraphFile {
   /// one Mirage graph (a list of operators).
   void begin();
   bool advance();  // moves to the next element of the list; false at the end
-  Loaded load(const graph::Json&);
+  Loaded load(const Json&);
 
   std::unique_ptr<Characters> in_;
   std::string source_, stem_;
-  std::optional<graph::Json> first_;  // the first element, which begin() has parsed
+  std::optional<Json> first_;  // the first element, which begin() has parsed
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };

@@ -14,8 +14,7 @@
 namespace zellige::json {
 namespace {
 
-using graph::Json, graph::Where, graph::OpKind, graph::fail_at, graph::find, graph::list, graph::member, graph::integer,
-    graph::integers, graph::identifier, graph::max_extent, graph::max_rank, graph::describe;
+using graph::Where, graph::OpKind, graph::fail_at, graph::max_extent, graph::max_rank;
 
 /// Maps names to tensors of one level, in the order in which the tensors are defined. `operators` is the JSON
 /// of the operators that define them. With it, messages distinguish a name that is used too early from one
@@ -74,7 +73,7 @@ void only_keys(const Where& where, const Json& j, const std::vector<std::string_
 }
 
 graph::DType read_dtype(const Where& where, const std::string& what, const Json& j) {
-  const std::string name = graph::text(where, what, j);
+  const std::string name = text(where, what, j);
   std::vector<std::string> known;
   for (graph::DType d : graph::all_dtypes()) {
     if (graph::name(d) == name) return d;
@@ -172,7 +171,7 @@ int read_dim(const Where& where, const char* what, const Json& j, int min) {
 double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
-  return graph::number(where, what, j);
+  return number(where, what, j);
 }
 
 /// Returns whether the operator has the key "scalar", which replaces the last operand. Throws Error if the
@@ -219,11 +218,10 @@ graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j
     if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
     if (key.name == "scalar" && !key.required && !has_scalar(where, kind, j)) continue;
     const Json& value = member(where, j, name);
-    if (key.name == "scalar")
-      a.scalar = key.required ? graph::number(where, name, value) : read_scalar(where, name, value);
-    if (key.name == "lo") a.lo = graph::number(where, name, value);
-    if (key.name == "hi") a.hi = graph::number(where, name, value);
-    if (key.name == "eps") a.eps = graph::number(where, name, value);
+    if (key.name == "scalar") a.scalar = key.required ? number(where, name, value) : read_scalar(where, name, value);
+    if (key.name == "lo") a.lo = number(where, name, value);
+    if (key.name == "hi") a.hi = number(where, name, value);
+    if (key.name == "eps") a.eps = number(where, name, value);
     if (key.name == "dim" && graph::reduces(kind) && value.is_array())
       a.sizes = integers(where, name, value, 0, max_rank - 1);
     else if (key.name == "dim")

@@ -12,8 +12,8 @@ namespace {
 
 /// Returns the names of the tensors with these indices, as a JSON list.
 template <class Tensor>
-graph::Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
-  graph::Json list = graph::Json::array();
+Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
+  Json list = Json::array();
   for (int t : indices) list.push_back(tensors[t].name);
   return list;
 }
@@ -21,24 +21,24 @@ graph::Json names(const std::vector<int>& indices, const std::vector<Tensor>& te
 using Of = graph::IntegerPlace::Of;
 
 /// Returns an integer of the graph: a number, or its expression.
-graph::Json integer_json(const graph::KernelGraph& g, const graph::IntegerPlace& place) {
+Json integer_json(const graph::KernelGraph& g, const graph::IntegerPlace& place) {
   const graph::SymbolicExtent e = graph::integer_of(g, place);
   if (!e.sizes().empty()) return to_string(e);
   return evaluate(e, {});
 }
 
 /// Returns `count` integers of the graph from `place` on, as a JSON list.
-graph::Json integers_json(const graph::KernelGraph& g, graph::IntegerPlace place, std::size_t count) {
-  graph::Json list = graph::Json::array();
+Json integers_json(const graph::KernelGraph& g, graph::IntegerPlace place, std::size_t count) {
+  Json list = Json::array();
   for (; place.entry < static_cast<int>(count); ++place.entry) list.push_back(integer_json(g, place));
   return list;
 }
 
 /// Returns the graph's sizes as a JSON object, without optional entries that have their default.
-graph::Json sizes_json(const std::vector<graph::NamedSize>& sizes) {
-  graph::Json j = graph::Json::object();
+Json sizes_json(const std::vector<graph::NamedSize>& sizes) {
+  Json j = Json::object();
   for (const graph::NamedSize& s : sizes) {
-    graph::Json& one = j[s.name] = {{"min", s.min}, {"max", s.max}};
+    Json& one = j[s.name] = {{"min", s.min}, {"max", s.max}};
     if (s.multiple != 1) one["multiple"] = s.multiple;
     if (!s.typical.empty()) one["typical"] = s.typical;
   }
@@ -47,26 +47,26 @@ graph::Json sizes_json(const std::vector<graph::NamedSize>& sizes) {
 
 /// Returns an operator's results as a JSON list. Each element is a name, or an object if the graph sets the
 /// result's strides or the input whose memory it shares.
-graph::Json results(const graph::KernelOp& op, const graph::KernelGraph& g) {
-  graph::Json list = graph::Json::array();
+Json results(const graph::KernelOp& op, const graph::KernelGraph& g) {
+  Json list = Json::array();
   for (int t : op.outputs) {
     const graph::KernelTensor& tensor = g.tensors[t];
-    graph::Json j = {{"name", tensor.name}};
+    Json j = {{"name", tensor.name}};
     if (!tensor.strides.empty()) j["strides"] = integers_json(g, {Of::strides, t}, tensor.strides.size());
     if (tensor.memory >= 0) j["memory"] = g.tensors[tensor.memory].name;
-    list.push_back(j.size() > 1 ? j : graph::Json(tensor.name));
+    list.push_back(j.size() > 1 ? j : Json(tensor.name));
   }
   return list;
 }
 
 /// Returns x as a JSON number. Infinities, which JSON lacks, become the strings "inf" and "-inf".
-graph::Json scalar_text(double x) {
+Json scalar_text(double x) {
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   return x;
 }
 
 /// Adds an attribute of an unfold, unless it has its default.
-void put_unfold(graph::Json& j, const std::string& name, const std::vector<std::int64_t>& sizes) {
+void put_unfold(Json& j, const std::string& name, const std::vector<std::int64_t>& sizes) {
   if (name == "size") j[name] = sizes[0];
   if (name == "step" && sizes[1] != 1) j[name] = sizes[1];
   if (name == "dilation" && sizes[2] != 1) j[name] = sizes[2];
@@ -75,7 +75,7 @@ void put_unfold(graph::Json& j, const std::string& name, const std::vector<std::
 
 /// Adds an operator's attributes to its JSON object, without optional ones that have their default.
 /// `operands`: number of tensor operands.
-void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes& a, std::size_t operands) {
+void put_attributes(Json& j, graph::OpKind kind, const graph::Attributes& a, std::size_t operands) {
   for (const graph::AttributeKey& key : graph::attribute_keys(kind)) {
     const std::string name(key.name);
     if (name == "scalar" && (key.required || graph::takes_scalar(kind, operands))) j[name] = scalar_text(a.scalar);
@@ -106,7 +106,7 @@ void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes&
 }
 
 /// Replaces the attributes of a kernel operator that depend on the graph's sizes by the expressions themselves.
-void put_expressions(graph::Json& j, const graph::KernelOp& op, const graph::KernelGraph& g) {
+void put_expressions(Json& j, const graph::KernelOp& op, const graph::KernelGraph& g) {
   const int index = static_cast<int>(&op - g.ops.data());
   for (const char* name : {"shape", "normalized_shape", "sizes"})
     if (j.contains(name)) j[name] = integers_json(g, {Of::sizes, index}, op.attributes.sizes.size());
@@ -118,16 +118,16 @@ void put_expressions(graph::Json& j, const graph::KernelOp& op, const graph::Ker
     if (g.sizes->integers.contains({of, index})) j[name] = integer_json(g, {of, index});
 }
 
-graph::Json map_object(const std::array<int, 3>& map) {
-  graph::Json j = graph::Json::object();
+Json map_object(const std::array<int, 3>& map) {
+  Json j = Json::object();
   for (int axis = 0; axis < 3; ++axis)
     if (map[axis] >= 0) j[std::string(1, "xyz"[axis])] = map[axis];
   return j;
 }
 
-graph::Json block_operator(const graph::BlockOp& op, const graph::KernelOp& custom, const graph::BlockGraph& b,
-                           const graph::KernelGraph& g) {
-  graph::Json j = {{"op", graph::name(op.kind)}};
+Json block_operator(const graph::BlockOp& op, const graph::KernelOp& custom, const graph::BlockGraph& b,
+                    const graph::KernelGraph& g) {
+  Json j = {{"op", graph::name(op.kind)}};
   if (op.kind == graph::OpKind::input) {
     j["from"] = g.tensors[custom.inputs[op.kernel_tensor]].name;
     j["map"] = map_object(op.map);
@@ -153,32 +153,32 @@ graph::Json block_operator(const graph::BlockOp& op, const graph::KernelOp& cust
   return j;
 }
 
-graph::Json dim3(const graph::Dim3& d) { return graph::Json::array({d.x, d.y, d.z}); }
+Json dim3(const graph::Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 
-graph::Json kernel_operator(const graph::KernelOp& op, const graph::KernelGraph& g) {
-  graph::Json j = {{"op", graph::name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
+Json kernel_operator(const graph::KernelOp& op, const graph::KernelGraph& g) {
+  Json j = {{"op", graph::name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
   put_attributes(j, op.kind, op.attributes, op.inputs.size());
   if (g.sizes) put_expressions(j, op, g);
   if (!op.block) return j;
   j["grid"] = dim3(op.block->grid);
   j["block"] = dim3(op.block->block);
   j["loop"] = op.block->loop;
-  graph::Json body = graph::Json::array();
+  Json body = Json::array();
   for (const graph::BlockOp& b : op.block->ops) body.push_back(block_operator(b, op, *op.block, g));
   j["body"] = std::move(body);
   return j;
 }
 
 /// Appends the elements of a JSON list to `out`, one operator per line, each line after `indent`.
-void put(std::string& out, const graph::Json& list, std::string_view indent) {
+void put(std::string& out, const Json& list, std::string_view indent) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool last = i + 1 == list.size();
-    graph::Json entry = list[i];
+    Json entry = list[i];
     if (!entry.is_object() || !entry.contains("body")) {
       out += fmt::format("{}{}{}\n", indent, entry.dump(), last ? "" : ",");
       continue;
     }
-    const graph::Json body = std::move(entry["body"]);
+    const Json body = std::move(entry["body"]);
     entry.erase("body");
     std::string head = entry.dump();
     head.pop_back();
@@ -192,19 +192,19 @@ void put(std::string& out, const graph::Json& list, std::string_view indent) {
 
 std::string to_json(const graph::KernelGraph& g) {
   graph::validate(g);
-  graph::Json inputs = graph::Json::array(), operators = graph::Json::array();
+  Json inputs = Json::array(), operators = Json::array();
   for (int t : g.inputs) {
     const graph::KernelTensor& x = g.tensors[t];
-    graph::Json j = {{"name", x.name},
-                     {"dtype", graph::name(x.dtype)},
-                     {"shape", integers_json(g, {Of::shape, t}, x.shape.size())},
-                     {"strides", integers_json(g, {Of::strides, t}, x.strides.size())}};
+    Json j = {{"name", x.name},
+              {"dtype", graph::name(x.dtype)},
+              {"shape", integers_json(g, {Of::shape, t}, x.shape.size())},
+              {"strides", integers_json(g, {Of::strides, t}, x.strides.size())}};
     if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
   for (const graph::KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
   const std::string sizes = g.sizes ? fmt::format("\"sizes\":{},\n", sizes_json(g.sizes->names).dump()) : "";
-  std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n", json_version, graph::Json(g.name).dump());
+  std::string out = fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n", json_version, Json(g.name).dump());
   if (g.ranks != 1) out += fmt::format("\"ranks\":{},\n", g.ranks);
   out += sizes + "\"inputs\":[\n";
   put(out, inputs, "  ");

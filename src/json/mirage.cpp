@@ -9,8 +9,7 @@
 namespace zellige::json {
 namespace {
 
-using graph::Json, graph::Where, graph::OpKind, graph::fail_at, graph::find, graph::list, graph::member, graph::integer,
-    graph::integers, graph::max_extent, graph::max_rank, graph::describe;
+using graph::Where, graph::OpKind, graph::fail_at, graph::max_extent, graph::max_rank;
 
 /// A tensor as Mirage's JSON describes it.
 struct MirageTensor {
@@ -165,7 +164,7 @@ class Importer {
     g_.name = name;
     const Json& operators = list(where_, "a graph", candidate);
     for (std::size_t i = 0; i < operators.size(); ++i) {
-      const std::string type = graph::text(where_, "op_type", member(where_, operators[i], "op_type"));
+      const std::string type = text(where_, "op_type", member(where_, operators[i], "op_type"));
       read(where_.at(static_cast<int>(i), printable(type)), type, operators[i]);
     }
     rename();
@@ -233,7 +232,7 @@ class Importer {
     const Json& operators = list(where, "operators", member(where, j, "operators"));
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const Json& entry = operators[i];
-      const std::string type = graph::text(where, "op_type", member(where, entry, "op_type"));
+      const std::string type = text(where, "op_type", member(where, entry, "op_type"));
       read_block_op(where.inside(static_cast<int>(i), printable(type)), type, entry, op, to, *block, tiles);
     }
     return block;

@@ -38,7 +38,7 @@ emulate::Buffer* EmulatedSymmetric::buffer(int rank, int tensor) {
 
 EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
   const emit::EmittedProgram& p = *step_.program;
-  const emit::Manifest& m = p.manifest;
+  const manifest::Manifest& m = p.manifest;
   EmulatedRun result{.library = toolchain::compile_for_emulator(p.source, m.name, cache_)};
   const EmulatedLibrary library(result.library.file);
   const std::string source = toolchain::source_file(p.source, m.name, cache_).string();
@@ -50,7 +50,7 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
   };
   for (int r = 0; r < ranks_; ++r)
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
-      const emit::TensorPlace& place = m.tensors[t];
+      const manifest::TensorPlace& place = m.tensors[t];
       const SymmetricPlace is = symmetric_place(step_, place);
       if (is.kind != SymmetricPlace::tensor) continue;
       emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
@@ -61,7 +61,7 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
   const std::vector<kernel::LaunchGroup> groups = kernel::launches(p.plan.kernels);
   for (std::size_t i = 0; i < m.kernels.size() && result.complete; ++i) {
     const bool together = p.plan.kernels[groups[i].first].symmetric.has_value();
-    const emit::KernelLaunch& k = m.kernels[i];
+    const manifest::KernelLaunch& k = m.kernels[i];
     for (int first = 0; first < ranks_; first += together ? ranks_ : 1) {
       const auto launched = system::SteadyClock::now();
       emulate::LaunchConfig config = launch_config(k, source);

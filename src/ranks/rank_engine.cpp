@@ -49,7 +49,7 @@ RankEngine::RankEngine(const RankProgram& p, Communicator& ranks, KernelBinder b
   };
   const auto allocate = [&](int t) {
     if (memory_.contains(root(t)) || is_given(root(t))) return;
-    const emit::TensorPlace place = place_of_rank(p.graph.tensors[root(t)], emit::Role::intermediate, -1);
+    const manifest::TensorPlace place = place_of_rank(p.graph.tensors[root(t)], manifest::Role::intermediate, -1);
     memory_.emplace(root(t), place.bytes).first->second.fill(0xff);
   };
   for (int t : p.graph.inputs) allocate(t);
@@ -91,13 +91,13 @@ void RankEngine::bind_all() {
 KernelLauncher RankEngine::bound(const RankStep& step) const {
   const Segment& s = step.segment;
   if (step.program) {
-    const emit::Manifest& m = step.program->manifest;
+    const manifest::Manifest& m = step.program->manifest;
     return bind_(*step.program, [&, this](std::size_t t) {
-      const emit::TensorPlace& place = m.tensors[t];
-      if (place.role == emit::Role::intermediate)
+      const manifest::TensorPlace& place = m.tensors[t];
+      if (place.role == manifest::Role::intermediate)
         return workspace_.address() + static_cast<std::uint64_t>(place.offset);
       if (step.by_symmetric) return symmetric_address(step, place);
-      return address((place.role == emit::Role::input ? s.inputs : s.outputs).at(place.position));
+      return address((place.role == manifest::Role::input ? s.inputs : s.outputs).at(place.position));
     });
   }
   if (s.collective.kind == graph::OpKind::rank) return [](void*) {};
@@ -141,7 +141,7 @@ void RankEngine::prepare_symmetric() {
 }
 
 /// Returns the address of an argument of a step in which ranks exchange tiles.
-std::uint64_t RankEngine::symmetric_address(const RankStep& step, const emit::TensorPlace& place) const {
+std::uint64_t RankEngine::symmetric_address(const RankStep& step, const manifest::TensorPlace& place) const {
   const SymmetricPlace is = symmetric_place(step, place);
   if (is.kind == SymmetricPlace::tensor) return address(is.tensor_of_graph);
   if (is.kind == SymmetricPlace::state) return states_.at(&step).address();
@@ -167,7 +167,7 @@ void RankEngine::run(void* stream) const {
 }
 
 Bytes RankEngine::download(int tensor) const {
-  const emit::TensorPlace place = place_of_rank(program_.graph.tensors[tensor], emit::Role::intermediate, -1);
+  const manifest::TensorPlace place = place_of_rank(program_.graph.tensors[tensor], manifest::Role::intermediate, -1);
   Bytes bytes(static_cast<std::size_t>(place.bytes));
   memory_.at(root(tensor)).download(bytes.data(), place.bytes);
   return bytes;

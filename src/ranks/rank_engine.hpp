@@ -50,7 +50,7 @@ class RankEngine {
 
  private:
   void prepare_symmetric();
-  std::uint64_t symmetric_address(const RankStep&, const emit::TensorPlace&) const;
+  std::uint64_t symmetric_address(const RankStep&, const manifest::TensorPlace&) const;
   int root(int tensor) const;  // the input whose memory it takes, or itself
   std::uint64_t address(int tensor) const;
   /// Returns the launch of a step, at the addresses that its tensors have.

@@ -6,7 +6,7 @@
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 #include "ranks/emulated_symmetric.hpp"
 #include "ranks/flat_collectives.hpp"
 #include "ranks/over_ranks.hpp"
@@ -91,13 +91,15 @@ std::vector<reference::Array> results(const KernelOp& op, const std::vector<refe
   return each([&](std::int64_t r) { return part_of(all, op.attributes.dim, r); });
 }
 
-emit::TensorPlace place_in(const KernelGraph& g, int t) {
+manifest::TensorPlace place_in(const KernelGraph& g, int t) {
   const auto at = [&](const std::vector<int>& list) {
     const auto found = std::ranges::find(list, t);
     return found == list.end() ? -1 : static_cast<int>(found - list.begin());
   };
   const int input = at(g.inputs), output = at(g.outputs);
-  const emit::Role role = input >= 0 ? emit::Role::input : output >= 0 ? emit::Role::output : emit::Role::intermediate;
+  const manifest::Role role = input >= 0    ? manifest::Role::input
+                              : output >= 0 ? manifest::Role::output
+                                            : manifest::Role::intermediate;
   return place_of_rank(g.tensors[t], role, std::max(input, output));
 }
 
@@ -109,7 +111,7 @@ class Memories {
     run.manifest.name = g.name;
     for (int r = 0; r < g.ranks; ++r)
       for (std::size_t i = 0; i < g.inputs.size(); ++i) {
-        const emit::TensorPlace place = place_in(g, g.inputs[i]);
+        const manifest::TensorPlace place = place_in(g, g.inputs[i]);
         const int position = r * static_cast<int>(g.inputs.size()) + static_cast<int>(i);
         bytes[r][g.inputs[i]] = pack(place, [&](std::int64_t row, double* to) {
           reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
@@ -119,11 +121,11 @@ class Memories {
 
   /// Runs one program on one rank.
   void kernels(const RankStep& step, int r, const toolchain::Cache& cache, int workers) {
-    const emit::Manifest& m = step.program->manifest;
+    const manifest::Manifest& m = step.program->manifest;
     const Segment& s = step.segment;
     std::vector<Bytes> storage;
-    for (const emit::TensorPlace& t : m.tensors)
-      storage.push_back(t.role == emit::Role::input ? bytes[r][s.inputs.at(t.position)] : poisoned(t));
+    for (const manifest::TensorPlace& t : m.tensors)
+      storage.push_back(t.role == manifest::Role::input ? bytes[r][s.inputs.at(t.position)] : poisoned(t));
     EmulatedRun e = run_emulated(*step.program, storage, cache, workers);
     if (!e.library.cached) run.compile_ms += e.library.compile_ms;
     run.run_ms += e.run_ms;
@@ -134,9 +136,9 @@ class Memories {
       run.findings.push_back(std::move(f));
     }
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-      const emit::TensorPlace& t = m.tensors[i];
-      if (t.role == emit::Role::output) bytes[r][s.outputs.at(t.position)] = storage[i];
-      if (t.role == emit::Role::intermediate) stored(t, r, storage[i]);
+      const manifest::TensorPlace& t = m.tensors[i];
+      if (t.role == manifest::Role::output) bytes[r][s.outputs.at(t.position)] = storage[i];
+      if (t.role == manifest::Role::intermediate) stored(t, r, storage[i]);
     }
   }
 
@@ -153,8 +155,8 @@ class Memories {
     for (int r = 0; r < g_.ranks; ++r)
       for (std::size_t t = 0; t < g_.tensors.size(); ++t) {
         if (bytes[r][t].empty()) continue;
-        emit::TensorPlace place = place_in(g_, static_cast<int>(t));
-        const std::size_t of_rank = place.role == emit::Role::input ? g_.inputs.size() : g_.outputs.size();
+        manifest::TensorPlace place = place_in(g_, static_cast<int>(t));
+        const std::size_t of_rank = place.role == manifest::Role::input ? g_.inputs.size() : g_.outputs.size();
         if (place.position >= 0) place.position += r * static_cast<int>(of_rank);
         stored(std::move(place), r, std::move(bytes[r][t]));
       }
@@ -162,7 +164,7 @@ class Memories {
   }
 
  private:
-  void stored(emit::TensorPlace place, int r, Bytes data) {
+  void stored(manifest::TensorPlace place, int r, Bytes data) {
     place.name = name_of_rank(place.name, r);
     run.manifest.tensors.push_back(std::move(place));
     run.storage.push_back(std::move(data));
@@ -288,7 +290,7 @@ RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& targe
 }
 
 std::string to_json(const RankProgram& p) {
-  using graph::Json;
+  using json::Json;
   const auto names = [&](const std::vector<int>& tensors) {
     Json list = Json::array();
     for (int t : tensors) list.push_back(p.graph.tensors[t].name);
@@ -309,7 +311,7 @@ std::string to_json(const RankProgram& p) {
   }
   j["tensors"] = Json::array();
   for (int t : stored) {
-    const emit::TensorPlace place = place_in(p.graph, t);
+    const manifest::TensorPlace place = place_in(p.graph, t);
     j["tensors"].push_back({{"name", place.name},
                             {"dtype", graph::name(place.dtype)},
                             {"shape", place.shape},
@@ -322,8 +324,8 @@ std::string to_json(const RankProgram& p) {
   return j.dump(1) + "\n";
 }
 
-emit::TensorPlace place_of_rank(const graph::KernelTensor& t, emit::Role role, int position) {
-  emit::TensorPlace place{.name = t.name, .dtype = t.dtype, .shape = t.shape, .strides = t.strides};
+manifest::TensorPlace place_of_rank(const graph::KernelTensor& t, manifest::Role role, int position) {
+  manifest::TensorPlace place{.name = t.name, .dtype = t.dtype, .shape = t.shape, .strides = t.strides};
   if (place.strides.empty()) place.strides = graph::row_major(t.shape);
   place.role = role, place.position = position;
   place.bytes = graph::bytes_of(graph::span(place.shape, place.strides), t.dtype);
@@ -332,12 +334,12 @@ emit::TensorPlace place_of_rank(const graph::KernelTensor& t, emit::Role role, i
 
 void collective_on_host(const KernelGraph& g, const KernelOp& op, std::vector<std::vector<Bytes>>& memory) {
   const int y = op.outputs[0];
-  const emit::TensorPlace to = place_in(g, y);
+  const manifest::TensorPlace to = place_in(g, y);
   if (op.kind == OpKind::rank) {
     for (std::size_t r = 0; r < memory.size(); ++r) memory[r][y] = pack(to, std::vector{static_cast<double>(r)});
     return;
   }
-  const emit::TensorPlace from = place_in(g, op.inputs[0]);
+  const manifest::TensorPlace from = place_in(g, op.inputs[0]);
   std::vector<reference::Array> x;
   for (const std::vector<Bytes>& of_rank : memory) x.push_back({from.shape, unpack(from, of_rank[op.inputs[0]])});
   const std::vector<reference::Array> made = results(op, x, graph::is_integer(to.dtype));
@@ -353,7 +355,7 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
   RanksRun run{.compile_ms = system::ms_since(start), .rank = ranks.rank()};
   run.manifest.name = p.graph.name;
   for (std::size_t i = 0; i < p.graph.inputs.size(); ++i) {
-    const emit::TensorPlace place = place_in(p.graph, p.graph.inputs[i]);
+    const manifest::TensorPlace place = place_in(p.graph, p.graph.inputs[i]);
     const int position = run.rank * static_cast<int>(p.graph.inputs.size()) + static_cast<int>(i);
     engine.upload(p.graph.inputs[i], pack(place, [&](std::int64_t row, double* to) {
                     reference::input_row(over, inputs, position, row, 0, place.shape.back(), to);
@@ -366,8 +368,8 @@ RanksRun run_rank_on_gpu(const RankProgram& p, const KernelGraph& over, const re
   run.run_ms = system::ms_since(launched);
   run.note = engine.fallback();
   for (int t = 0; t < static_cast<int>(p.graph.tensors.size()); ++t) {
-    emit::TensorPlace place = place_in(p.graph, t);
-    if (place.role == emit::Role::input || !engine.has(t)) continue;
+    manifest::TensorPlace place = place_in(p.graph, t);
+    if (place.role == manifest::Role::input || !engine.has(t)) continue;
     place.name = name_of_rank(place.name, run.rank);
     run.manifest.tensors.push_back(std::move(place));
     run.storage.push_back(engine.download(t));

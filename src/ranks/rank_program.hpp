@@ -45,7 +45,7 @@ std::vector<std::string> notes_of(const RankProgram&);
 std::string to_json(const RankProgram&);
 
 /// Returns the place of a rank's tensor in memory of its own: with the strides that the graph gives it, else row-major.
-emit::TensorPlace place_of_rank(const graph::KernelTensor&, emit::Role, int position);
+manifest::TensorPlace place_of_rank(const graph::KernelTensor&, manifest::Role, int position);
 
 /// Computes a collective of graph `g`, on the host. `memory[r][t]` has the bytes of tensor t of rank r, at its place_of_rank().
 void collective_on_host(const graph::KernelGraph& g, const graph::KernelOp&,
@@ -53,7 +53,7 @@ void collective_on_host(const graph::KernelGraph& g, const graph::KernelOp&,
 
 /// What all ranks computed: a manifest of their tensors, by the names and positions of over_ranks(), and their bytes.
 struct RanksRun {
-  emit::Manifest manifest;  // without kernels
+  manifest::Manifest manifest;  // without kernels
   std::vector<run::Bytes> storage;
   std::vector<run::EmulatedKernel> kernels;  // of all ranks
   std::vector<emulate::Finding> findings;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
 
 namespace zellige::ranks {
 namespace {
@@ -103,7 +103,7 @@ std::shared_ptr<Rendezvous> rendezvous_by(int rank, int ranks, Gather gather) {
 void require_same(Rendezvous& rendezvous, const RankFacts& facts) {
   constexpr std::size_t digits = 32;
   std::string mine;
-  for (const auto& [name, value] : facts) mine += emit::hash(value);
+  for (const auto& [name, value] : facts) mine += manifest::hash(value);
   const std::string all = rendezvous.gather(mine);
   for (std::size_t r = 1; r < static_cast<std::size_t>(rendezvous.ranks()); ++r)
     for (std::size_t f = 0; f < facts.size(); ++f)

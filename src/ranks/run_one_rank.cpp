@@ -1,6 +1,6 @@
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
 #include "ranks/rank_program.hpp"
 
 namespace zellige::ranks {
@@ -11,16 +11,17 @@ using run::Bytes;
 /// Runs one program of kernels.
 void run_kernels(const RankStep& step, int rank, std::vector<Bytes>& memory, const toolchain::Cache& cache,
                  int workers) {
-  const emit::Manifest& m = step.program->manifest;
+  const manifest::Manifest& m = step.program->manifest;
   const Segment& s = step.segment;
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? memory[s.inputs.at(t.position)] : run::poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input ? memory[s.inputs.at(t.position)] : run::poisoned(t));
   const run::EmulatedRun e = run::run_emulated(*step.program, storage, cache, workers);
   if (!e.findings.empty()) fail("{}: rank {}: {}", m.name, rank, e.findings[0].message);
   if (!e.complete) fail("{}: rank {}: the emulator gave a launch up", m.name, rank);
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
-    if (m.tensors[i].role == emit::Role::output) memory[s.outputs.at(m.tensors[i].position)] = std::move(storage[i]);
+    if (m.tensors[i].role == manifest::Role::output)
+      memory[s.outputs.at(m.tensors[i].position)] = std::move(storage[i]);
 }
 
 /// Computes this rank's result of a collective.
@@ -79,8 +80,8 @@ std::vector<std::string> notes_of(const RankProgram& p) {
 }
 
 RankFacts facts_of_ranks(const graph::KernelGraph& g, const std::string& target) {
-  const emit::Manifest version;
-  return {{"version of Zellige", emit::to_json(version)}, {"graph", json::to_json(g)}, {"target", target}};
+  const manifest::Manifest version;
+  return {{"version of Zellige", manifest::to_json(version)}, {"graph", json::to_json(g)}, {"target", target}};
 }
 
 }  // namespace zellige::ranks

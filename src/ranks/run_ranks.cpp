@@ -77,8 +77,8 @@ void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cac
     program = compile_over_ranks(g, target::find(o.target), options, cache, o.collectives);
     r.plan_ms = program->plan_ms;
     for (const RankStep& step : program->steps)
-      for (const emit::KernelLaunch& k :
-           step.program ? step.program->manifest.kernels : std::vector<emit::KernelLaunch>{})
+      for (const manifest::KernelLaunch& k :
+           step.program ? step.program->manifest.kernels : std::vector<manifest::KernelLaunch>{})
         r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
     std::ranges::move(notes_of(*program), std::back_inserter(r.notes));
   }

@@ -149,12 +149,12 @@ double fused_gain_us(const graph::KernelGraph& g, const RankStep& fused, const R
          target::at_end_us(l, bytes, g.ranks, m.two_shots(), m.scatters);
 }
 
-SymmetricPlace symmetric_place(const RankStep& step, const emit::TensorPlace& place) {
+SymmetricPlace symmetric_place(const RankStep& step, const manifest::TensorPlace& place) {
   const tile::TilePrograms& p = step.program->plan.program;
   const kernel::SymmetricExchange& m = exchange_in(step);
-  if (place.role == emit::Role::intermediate) return {};
+  if (place.role == manifest::Role::intermediate) return {};
   const auto position = static_cast<std::size_t>(place.position);
-  const int t = p.memory_of((place.role == emit::Role::input ? p.inputs : p.outputs).at(position));
+  const int t = p.memory_of((place.role == manifest::Role::input ? p.inputs : p.outputs).at(position));
   const auto rank_in = [t](const std::vector<int>& all) {
     return static_cast<int>(std::ranges::find(all, t) - all.begin());
   };
@@ -171,7 +171,7 @@ SymmetricPlace symmetric_place(const RankStep& step, const emit::TensorPlace& pl
     const auto of = std::ranges::find(p.outputs, m.window, [&](int o) { return p.memory_of(o); }) - p.outputs.begin();
     return {.tensor_of_graph = s.outputs.at(static_cast<std::size_t>(of))};
   }
-  if (place.role == emit::Role::output) return {.tensor_of_graph = s.outputs.at(position)};
+  if (place.role == manifest::Role::output) return {.tensor_of_graph = s.outputs.at(position)};
   // Operands come in the order of the segment, after what is published; at the start, windows or a sum are before them.
   const std::size_t before = m.at_end() ? 0 : m.two_shots() ? 1 : m.windows.size();
   return {.tensor_of_graph = s.inputs.at(position - before + (m.at_end() ? 0 : 1))};
@@ -184,7 +184,7 @@ std::int64_t SymmetricBytes::begin(SymmetricPlace::Kind kind) const {
 SymmetricBytes symmetric_bytes(const RankStep& step) {
   constexpr std::int64_t line = 256;
   SymmetricBytes bytes;
-  for (const emit::TensorPlace& t : step.program->manifest.tensors) {
+  for (const manifest::TensorPlace& t : step.program->manifest.tensors) {
     const SymmetricPlace::Kind kind = symmetric_place(step, t).kind;
     const std::int64_t whole = (t.bytes + line - 1) / line * line;
     if (kind == SymmetricPlace::window) bytes.window = std::max(bytes.window, whole);

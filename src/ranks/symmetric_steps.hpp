@@ -47,7 +47,7 @@ struct SymmetricPlace {
   int rank = -1;             // else: of this rank; -1: this one
 };
 /// Returns where the memory of a tensor of the program is. Precondition: ranks exchange tiles in the step.
-SymmetricPlace symmetric_place(const RankStep&, const emit::TensorPlace&);
+SymmetricPlace symmetric_place(const RankStep&, const manifest::TensorPlace&);
 
 /// The bytes that a step in which ranks exchange tiles needs in memory of each rank: what others access, one after another, and the state.
 struct SymmetricBytes {

@@ -1,12 +1,12 @@
 #include "retile/tiling.hpp"
 
 #include "graph/error.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 
 namespace zellige::retile {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 /// Returns the JSON value `j` as an integer. Throws Error if it is no positive integer; the message calls the
 /// JSON source `source`, and the value `what`.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "manifest/variants.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {
@@ -14,15 +14,15 @@ namespace {
 /// Returns the bytes of `cubin`. Throws Fault if they contain an instruction that is illegal on the GPU,
 /// because its memory descriptor is in an odd register (require_even_descriptors). The cubin may come from
 /// another compiler, and so is checked here.
-const std::string& sound(const emit::Manifest& m, const toolchain::Cubin& cubin) {
+const std::string& sound(const manifest::Manifest& m, const toolchain::Cubin& cubin) {
   toolchain::require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;
 }
 
 /// Throws Error if the driver reports parameter sizes of the kernel that differ from the manifest's, or a
 /// maximum block size below the manifest's.
-void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const DriverFunction& f) {
-  const auto declared = emit::parameter_bytes(k);
+void check_interface(const manifest::Manifest& m, const manifest::KernelLaunch& k, const DriverFunction& f) {
+  const auto declared = manifest::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != declared)
     fail("program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the driver", m.name,
          k.name, fmt::format("({})", fmt::join(declared, ", ")), fmt::format("({})", fmt::join(*found, ", ")));
@@ -36,10 +36,10 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(const emit::Manifest& m, const toolchain::Cubin& cubin)
+LoadedProgram::LoadedProgram(const manifest::Manifest& m, const toolchain::Cubin& cubin)
     : manifest_(m), module_(sound(m, cubin)) {
-  for (const emit::Manifest* of : emit::programs_of(m))
-    for (const emit::KernelLaunch& k : of->kernels) {
+  for (const manifest::Manifest* of : manifest::programs_of(m))
+    for (const manifest::KernelLaunch& k : of->kernels) {
       named_.emplace(k.name, functions_.size());
       functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
       check_interface(m, k, functions_.back());
@@ -54,7 +54,7 @@ std::int64_t LoadedProgram::max_shared_bytes() const {
 }
 
 bool LoadedProgram::programmatic() const {
-  return std::ranges::any_of(manifest_.kernels, &emit::KernelLaunch::programmatic);
+  return std::ranges::any_of(manifest_.kernels, &manifest::KernelLaunch::programmatic);
 }
 
 TmaDescriptor KeptDescriptors::at(std::size_t kernel, int argument, const kernel::TensorMap& map, std::uint64_t address,
@@ -76,15 +76,15 @@ BoundProgram::BoundProgram(const LoadedProgram& program, const std::function<std
   bind(address, none);
 }
 
-BoundProgram::BoundProgram(const LoadedProgram& program, const emit::Manifest& launch,
+BoundProgram::BoundProgram(const LoadedProgram& program, const manifest::Manifest& launch,
                            const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors)
     : program_(program), launch_(launch) {
   bind(address, descriptors);
 }
 
 void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors) {
-  const emit::Manifest& m = launch_;
-  for (const emit::KernelLaunch& k : m.kernels) {
+  const manifest::Manifest& m = launch_;
+  for (const manifest::KernelLaunch& k : m.kernels) {
     const std::size_t function = functions_.emplace_back(program_.index_of(k.name));
     std::vector<KernelArgument>& arguments = arguments_.emplace_back();
     if (k.grid.count() == 0) continue;  // of tensors without elements, which no descriptor has
@@ -103,7 +103,7 @@ void BoundProgram::bind(const std::function<std::uint64_t(std::size_t)>& address
 
 void BoundProgram::rebind(const std::function<std::uint64_t(std::size_t)>& address, KeptDescriptors& descriptors) {
   for (std::size_t k = 0; k < arguments_.size(); ++k) {
-    const emit::KernelLaunch& of = launch_.kernels[k];
+    const manifest::KernelLaunch& of = launch_.kernels[k];
     for (std::size_t i = 0; i < arguments_[k].size(); ++i) {
       KernelArgument& argument = arguments_[k][i];
       if (argument.constant) continue;
@@ -118,7 +118,7 @@ void BoundProgram::rebind(const std::function<std::uint64_t(std::size_t)>& addre
 }
 
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
-  const emit::KernelLaunch& k = launch_.kernels[kernel];
+  const manifest::KernelLaunch& k = launch_.kernels[kernel];
   if (k.grid.count() == 0) return;
   run::launch(stream, program_.function(functions_[kernel]),
               {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "run/driver.hpp"
 #include "toolchain/nvrtc.hpp"
 
@@ -22,9 +22,9 @@ class LoadedProgram {
  public:
   /// Loads the cubin. Throws Fault if its code would end in an illegal instruction (require_even_descriptors), and
   /// Error if the driver reports other parameters of a kernel, or a smaller maximum block size, than the manifest.
-  LoadedProgram(const emit::Manifest&, const toolchain::Cubin&);
+  LoadedProgram(const manifest::Manifest&, const toolchain::Cubin&);
 
-  const emit::Manifest& manifest() const { return manifest_; }
+  const manifest::Manifest& manifest() const { return manifest_; }
   const DriverFunction& function(std::size_t kernel) const { return functions_[kernel]; }
   /// Returns the index of the function of this name, of the program or a variant of it.
   std::size_t index_of(const std::string& name) const { return named_.at(name); }
@@ -33,7 +33,7 @@ class LoadedProgram {
   bool programmatic() const;  // true if some kernel may start before the previous one has ended
 
  private:
-  const emit::Manifest& manifest_;
+  const manifest::Manifest& manifest_;
   Module module_;
   std::vector<DriverFunction> functions_;     // of the manifest's kernels, then of its variants'
   std::map<std::string, std::size_t> named_;  // index of the first function of each name
@@ -75,7 +75,7 @@ class BoundProgram {
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
   /// The same for a launch whose manifest is `launch`, of a program with sizes, and must outlive it too. Descriptors are kept in
   /// `descriptors`.
-  BoundProgram(const LoadedProgram&, const emit::Manifest& launch,
+  BoundProgram(const LoadedProgram&, const manifest::Manifest& launch,
                const std::function<std::uint64_t(std::size_t tensor)>& address, KeptDescriptors& descriptors);
 
   /// Binds it to other addresses.
@@ -93,7 +93,7 @@ class BoundProgram {
   void launch(void* stream, std::size_t kernel, bool early) const;
 
   const LoadedProgram& program_;
-  const emit::Manifest& launch_;
+  const manifest::Manifest& launch_;
   std::vector<std::vector<KernelArgument>> arguments_;  // per kernel
   std::vector<std::size_t> functions_;                  // per kernel: index of its function in the program
 };

@@ -16,18 +16,18 @@ namespace {
 /// memory in the graph's shape.
 struct Stored {
   int index = -1, tensor = -1;
-  emit::TensorPlace place;
+  manifest::TensorPlace place;
 };
 
 // Returns the tensors of the graph that the program stores, to compare them with the reference. Throws Fault
 // if an output is not among them.
-std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Manifest& m) {
+std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const manifest::Manifest& m) {
   std::vector<Stored> all;
   std::vector<bool> seen(g.tensors.size(), false);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const int at = graph_tensor(g, m.tensors[i]);
-    if (m.tensors[i].role == emit::Role::input || at < 0) continue;
-    std::optional<emit::TensorPlace> place = seen_as(m.tensors[i], g.tensors[at].shape);
+    if (m.tensors[i].role == manifest::Role::input || at < 0) continue;
+    std::optional<manifest::TensorPlace> place = seen_as(m.tensors[i], g.tensors[at].shape);
     if (!place) continue;  // an intermediate in a shape that the graph's does not divide
     seen[at] = true;
     place->name = g.tensors[at].name;
@@ -65,7 +65,7 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
 
 /// Reports in `one` and `r` how many elements of a tensor no kernel has written. Such elements hold poison, a NaN with
 /// all bits set. They are counted separately, because the comparison accepts any NaN where a NaN is expected.
-void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes, TensorResult& one,
+void check_written(const graph::KernelGraph& g, const manifest::TensorPlace& t, const Bytes& bytes, TensorResult& one,
                    RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
   if (left == 0) return;
@@ -74,9 +74,9 @@ void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, cons
 }
 
 // Returns a report with the tensor's name, role, dtype and shape, to which the results of the comparison are added.
-TensorResult result_of(const emit::TensorPlace& t) {
+TensorResult result_of(const manifest::TensorPlace& t) {
   return {.name = t.name,
-          .output = t.role == emit::Role::output,
+          .output = t.role == manifest::Role::output,
           .dtype = std::string(graph::name(t.dtype)),
           .shape = t.shape};
 }
@@ -124,7 +124,8 @@ struct TileErrors {
 
 /// Adds to `r` the result of the sample `s` of tensor `t`: of the comparison of its tiles, and what was never written.
 void add_result(const graph::KernelGraph& g, const reference::Sample& s, const TileErrors& tiles,
-                const emit::TensorPlace& t, const Bytes& bytes, const reference::InputChoice& inputs, RunResult& r) {
+                const manifest::TensorPlace& t, const Bytes& bytes, const reference::InputChoice& inputs,
+                RunResult& r) {
   const auto count = static_cast<std::int64_t>(s.tiles.size());
   TensorResult one = result_of(t);
   const TileErrors::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
@@ -154,7 +155,7 @@ Check standard_check(const graph::KernelGraph& g) {
   return reference::work(g) >= reference::sampled_from ? Check::sampled : Check::full;
 }
 
-void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
+void check_all(const graph::KernelGraph& g, const manifest::Manifest& m, const std::vector<Bytes>& storage,
                const reference::RandomInputs& inputs, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
   const graph::KernelGraph exact = without_roundings(g, stored);
@@ -163,7 +164,7 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
   reference::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0,
                          same_as_exact ? nullptr : &g, same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
-    const emit::TensorPlace& t = s.place;
+    const manifest::TensorPlace& t = s.place;
     const Bytes& bytes = storage[s.index];
     const reference::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
@@ -175,7 +176,7 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
   }
 }
 
-void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
+void check_sample(const graph::KernelGraph& g, const manifest::Manifest& m, const std::vector<Bytes>& storage,
                   const reference::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
   const graph::KernelGraph exact = without_roundings(g, stored);
@@ -191,7 +192,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
   };
   const int cores = options.threads > 0 ? options.threads : reference::hardware_threads();
   for (const reference::Sample& s : reference::sample(g, tensors, inputs.seed, options.limits)) {
-    const emit::TensorPlace& t = of[s.tensor]->place;
+    const manifest::TensorPlace& t = of[s.tensor]->place;
     const Bytes& bytes = storage[of[s.tensor]->index];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
     // Estimated bytes that the check of one tile needs. Several tiles are checked at a time, within a quarter

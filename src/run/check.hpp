@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "reference/inputs.hpp"
 #include "reference/sample.hpp"
 #include "run/result.hpp"
@@ -37,7 +37,7 @@ using Say = std::function<void(const std::string&)>;
 /// Compares all elements of a program's results with the reference evaluation that RandomInputs contains, and
 /// sets the result's status, reason and tensors. `storage`: the bytes of each tensor of the manifest after
 /// the run. Throws Fault if the manifest lacks an output of the graph.
-void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
+void check_all(const graph::KernelGraph&, const manifest::Manifest&, const std::vector<Bytes>& storage,
                const reference::RandomInputs&, RunResult&);
 
 /// Options of check_sample.
@@ -50,7 +50,7 @@ struct SampledCheck {
 /// the part of the graph on which the tile depends. `storage`: the bytes of each tensor of the manifest after
 /// the run. Sets the result's status, reason and tensors. If the reference has no finite value in the checked
 /// tiles of some output, there is nothing to compare, and the status is `refused`.
-void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
+void check_sample(const graph::KernelGraph&, const manifest::Manifest&, const std::vector<Bytes>& storage,
                   const reference::InputChoice&, const SampledCheck&, RunResult&);
 
 }  // namespace zellige::run

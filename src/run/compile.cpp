@@ -66,7 +66,7 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
   o.say("tuning");
   // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
-  std::vector<emit::TensorPlace> places;
+  std::vector<manifest::TensorPlace> places;
   const auto compiled = [&](const emit::EmittedProgram& p) {
     return toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emit/manifest.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
 #include "run/npy.hpp"
 #include "system/files.hpp"
 
@@ -20,7 +20,7 @@ std::string file_name(std::string_view name) {
         byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
     text += allowed ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
-  if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + emit::hash(name);
+  if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + manifest::hash(name);
   return text.empty() ? "~" : text;
 }
 
@@ -56,19 +56,20 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
                   npy(t.dtype, t.shape, reference->tensors[i].values));
     }
     if (program) {
-      const emit::Manifest& m = program->manifest;
+      const manifest::Manifest& m = program->manifest;
       for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-        const emit::TensorPlace& t = m.tensors[i];
-        if (t.role == emit::Role::input || !storage) continue;
+        const manifest::TensorPlace& t = m.tensors[i];
+        if (t.role == manifest::Role::input || !storage) continue;
         const int at = graph_tensor(g, t);
         const std::string name = at < 0 ? names(t.name) : known[at];
-        outputs.put(folder / fmt::format("{}_{}.npy", t.role == emit::Role::output ? "output" : "intermediate", name),
-                    npy(t.dtype, at < 0 ? t.shape : g.tensors[at].shape, unpack(t, (*storage)[i])));
+        outputs.put(
+            folder / fmt::format("{}_{}.npy", t.role == manifest::Role::output ? "output" : "intermediate", name),
+            npy(t.dtype, at < 0 ? t.shape : g.tensors[at].shape, unpack(t, (*storage)[i])));
       }
       outputs.put(folder / (m.name + ".cu"), program->source);
-      emit::Manifest written = m;
-      written.artefacts.push_back(emit::artefact(m.name + ".cu", program->source));
-      outputs.put(folder / (m.name + ".manifest.json"), emit::to_json(written));
+      manifest::Manifest written = m;
+      written.artefacts.push_back(manifest::artefact(m.name + ".cu", program->source));
+      outputs.put(folder / (m.name + ".manifest.json"), manifest::to_json(written));
     }
     outputs.commit();
   } catch (...) {

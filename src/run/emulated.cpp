@@ -18,16 +18,16 @@ namespace {
 // so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other uninitialised.
 class EmulatedMemory {
  public:
-  EmulatedMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
+  EmulatedMemory(const manifest::Manifest& m, std::vector<Bytes>& storage)
       : manifest_(m), storage_(storage), workspace_("workspace", static_cast<std::size_t>(m.buffer_size)) {
     buffers_.reserve(m.tensors.size());
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-      const emit::TensorPlace& t = m.tensors[i];
-      if (t.role == emit::Role::intermediate)
+      const manifest::TensorPlace& t = m.tensors[i];
+      if (t.role == manifest::Role::intermediate)
         buffers_.emplace_back(t.name, storage[i].size(), workspace_.data() + t.offset);
       else
         buffers_.emplace_back(t.name, storage[i].size());
-      if (t.role == emit::Role::input) fill(buffers_.back(), t, storage[i]);
+      if (t.role == manifest::Role::input) fill(buffers_.back(), t, storage[i]);
     }
   }
 
@@ -36,7 +36,7 @@ class EmulatedMemory {
   /// Prepares the launch of kernel `k`. An intermediate tensor that `k` writes may share workspace bytes with
   /// other intermediates, which are not needed any longer: copies their contents to the caller's storage, and
   /// makes the shared bytes uninitialised.
-  void take(const emit::KernelLaunch& k) {
+  void take(const manifest::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
@@ -47,13 +47,13 @@ class EmulatedMemory {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)
         std::memcpy(storage_[i].data(), buffers_[manifest_.tensors[i].memory].data(), storage_[i].size());
-      else if (manifest_.tensors[i].role != emit::Role::input && !taken_.count(i))
+      else if (manifest_.tensors[i].role != manifest::Role::input && !taken_.count(i))
         save(i);
   }
 
  private:
   // Copies an input's bytes to device memory. Padding between its elements stays uninitialised and must not be read.
-  static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
+  static void fill(emulate::Buffer& b, const manifest::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
     const std::int64_t elements = graph::bytes_of(graph::size(t.shape), t.dtype);
     if (elements == static_cast<std::int64_t>(bytes.size())) return b.mark_initialised();
@@ -64,20 +64,20 @@ class EmulatedMemory {
   void save(std::size_t i) { std::memcpy(storage_[i].data(), buffers_[i].data(), storage_[i].size()); }
 
   void take(std::size_t i) {
-    const emit::TensorPlace& mine = manifest_.tensors[i];
-    if (mine.role != emit::Role::intermediate) return;
+    const manifest::TensorPlace& mine = manifest_.tensors[i];
+    if (mine.role != manifest::Role::intermediate) return;
     for (std::size_t o = 0; o < buffers_.size(); ++o) {
-      const emit::TensorPlace& other = manifest_.tensors[o];
+      const manifest::TensorPlace& other = manifest_.tensors[o];
       const std::int64_t from = std::max(mine.offset, other.offset);
       const std::int64_t to = std::min(mine.offset + mine.bytes, other.offset + other.bytes);
-      if (o == i || other.role != emit::Role::intermediate || from >= to) continue;
+      if (o == i || other.role != manifest::Role::intermediate || from >= to) continue;
       if (taken_.insert(o).second) save(o);
       buffers_[o].forget(static_cast<std::size_t>(from - other.offset), static_cast<std::size_t>(to - from));
     }
     taken_.erase(i);
   }
 
-  const emit::Manifest& manifest_;
+  const manifest::Manifest& manifest_;
   std::vector<Bytes>& storage_;
   emulate::Buffer workspace_;
   std::vector<emulate::Buffer> buffers_;
@@ -111,7 +111,7 @@ void (*EmulatedLibrary::entry(const std::string& kernel) const)(emulate::Launch&
   return reinterpret_cast<void (*)(emulate::Launch&)>(at);
 }
 
-emulate::LaunchConfig launch_config(const emit::KernelLaunch& k, const std::string& source) {
+emulate::LaunchConfig launch_config(const manifest::KernelLaunch& k, const std::string& source) {
   return {.grid = narrow(k.grid),
           .block = narrow(k.block),
           .shared_bytes = static_cast<unsigned>(k.shared_bytes),
@@ -122,7 +122,7 @@ emulate::LaunchConfig launch_config(const emit::KernelLaunch& k, const std::stri
           .programmatic = k.programmatic};
 }
 
-emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
+emulate::LaunchParameter parameter(const manifest::Manifest& m, const manifest::KernelLaunch& k, std::size_t argument,
                                    emulate::Buffer* buffer) {
   if (const auto constant = k.constants.find(static_cast<int>(argument)); constant != k.constants.end()) {
     emulate::LaunchParameter value(0);
@@ -130,7 +130,7 @@ emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLa
     return value;
   }
   const auto map = k.maps.find(static_cast<int>(argument));
-  const emit::TensorPlace& tensor = m.tensors[k.tensors[argument]];
+  const manifest::TensorPlace& tensor = m.tensors[k.tensors[argument]];
   emulate::LaunchParameter parameter =
       map == k.maps.end() ? emulate::LaunchParameter(*buffer, k.writes[argument])
                           : emulate::LaunchParameter(
@@ -145,7 +145,7 @@ EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>
   return run_emulated(program.source, program.manifest, storage, cache, workers);
 }
 
-EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::vector<Bytes>& storage,
+EmulatedRun run_emulated(const std::string& of, const manifest::Manifest& m, std::vector<Bytes>& storage,
                          const toolchain::Cache& cache, int workers) {
   check(m);
   EmulatedRun result{.library = toolchain::compile_for_emulator(of, m.name, cache)};
@@ -153,7 +153,7 @@ EmulatedRun run_emulated(const std::string& of, const emit::Manifest& m, std::ve
   const auto start = system::SteadyClock::now();
   const EmulatedLibrary loaded(result.library.file);
   EmulatedMemory memory(m, storage);
-  for (const emit::KernelLaunch& k : m.kernels) {
+  for (const manifest::KernelLaunch& k : m.kernels) {
     if (k.grid.count() == 0) {  // of tensors without elements
       result.kernels.push_back({k.name, {}, 0});
       continue;

@@ -33,7 +33,7 @@ struct EmulatedRun {
 
 /// Returns the emulator's argument for the launch's argument with index `argument`: the tensor in `buffer`, a TMA
 /// descriptor of the tensor if the kernel uses one, or a constant, for which `buffer` is null. Throws Error if the tensor's type or box is not valid for TMA.
-emulate::LaunchParameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
+emulate::LaunchParameter parameter(const manifest::Manifest&, const manifest::KernelLaunch&, std::size_t argument,
                                    emulate::Buffer* buffer);
 
 /// The compiled library of a program on the emulator; unloaded when destroyed.
@@ -51,15 +51,15 @@ class EmulatedLibrary {
   void* handle_;
 };
 /// Returns the launch of a kernel without its parameters. `source`: the file whose lines findings name.
-emulate::LaunchConfig launch_config(const emit::KernelLaunch&, const std::string& source);
+emulate::LaunchConfig launch_config(const manifest::KernelLaunch&, const std::string& source);
 
 /// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one per
 /// core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Before the run, only
 /// inputs count as initialized. Throws Error if there is no compiler, and Fault if the source code does not compile.
 EmulatedRun run_emulated(const emit::EmittedProgram&, std::vector<Bytes>& storage, const toolchain::Cache&,
                          int workers = 0);
-/// The same for a program's source and a manifest of it: of a program with sizes, that of a launch (emit/launch_sizes.hpp).
-EmulatedRun run_emulated(const std::string& source, const emit::Manifest&, std::vector<Bytes>& storage,
+/// The same for a program's source and a manifest of it: of a program with sizes, that of a launch (manifest/launch_sizes.hpp).
+EmulatedRun run_emulated(const std::string& source, const manifest::Manifest&, std::vector<Bytes>& storage,
                          const toolchain::Cache&, int workers = 0);
 
 /// Returns the nonzero event counters, with their names.

@@ -46,7 +46,7 @@ again:
 
 /// Returns the index of the output that is stored in the memory of the input `tensor` (an update in place);
 /// if there is none, `tensor` itself.
-std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
+std::size_t result_in(const manifest::Manifest& m, std::size_t tensor) {
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory == static_cast<int>(tensor)) return i;
   return tensor;
@@ -55,10 +55,10 @@ std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
 // Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other tensor.
 class GpuMemory {
  public:
-  GpuMemory(const emit::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
+  GpuMemory(const manifest::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
-      const bool own = m.tensors[i].role != emit::Role::intermediate;
+      const bool own = m.tensors[i].role != manifest::Role::intermediate;
       const auto bytes = static_cast<std::int64_t>(storage[i].size());
       owned_.emplace_back(own ? bytes + guard_bytes : 0);
       owned_.back().fill(0xff);
@@ -66,15 +66,15 @@ class GpuMemory {
     }
   }
   std::uint64_t address(std::size_t i) const {
-    const emit::TensorPlace& t = manifest_.tensors[i];
-    return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
-                                              : owned_[i].address();
+    const manifest::TensorPlace& t = manifest_.tensors[i];
+    return t.role == manifest::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
+                                                  : owned_[i].address();
   }
   /// Fills workspace and outputs with poison (NaN), as they are before the first launch.
   void poison() {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
-      if (manifest_.tensors[i].role == emit::Role::output) owned_[i].fill(0xff);
+      if (manifest_.tensors[i].role == manifest::Role::output) owned_[i].fill(0xff);
   }
   void upload(std::size_t i, const Bytes& values) {
     owned_[i].upload(values.data(), static_cast<std::int64_t>(values.size()));
@@ -92,9 +92,9 @@ class GpuMemory {
   }
   // Downloads tensor number i from the GPU to `into`. Throws Fault if a kernel has written beyond the tensor's end.
   void fetch(std::size_t i, Bytes& into) const {
-    const emit::TensorPlace& t = manifest_.tensors[i];
+    const manifest::TensorPlace& t = manifest_.tensors[i];
     const auto bytes = static_cast<std::int64_t>(into.size());
-    if (t.role == emit::Role::intermediate) return workspace_.download(into.data(), bytes, t.offset);
+    if (t.role == manifest::Role::intermediate) return workspace_.download(into.data(), bytes, t.offset);
     owned_[i].download(into.data(), bytes);
     Bytes guard(guard_bytes);
     owned_[i].download(guard.data(), guard_bytes, bytes);
@@ -103,7 +103,7 @@ class GpuMemory {
   }
 
  private:
-  const emit::Manifest& manifest_;
+  const manifest::Manifest& manifest_;
   DeviceBytes workspace_;
   std::vector<DeviceBytes> owned_;
 };
@@ -120,7 +120,7 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
 
 /// Runs the program in a CUDA graph in which its kernels may overlap: twice, or once if it updates an input
 /// in place. Returns, as a sentence, how the outputs differ from those in `storage`; "" if they are equal.
-std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, GpuMemory& memory, const emit::Manifest& m,
+std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, GpuMemory& memory, const manifest::Manifest& m,
                               const std::vector<Bytes>& storage) {
   memory.poison();
   bool changed = false;  // some input is overwritten: a second evaluation would have other inputs
@@ -132,7 +132,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, GpuMemo
   twice.launch(stream);
   stream.wait();
   for (std::size_t t = 0; t < m.tensors.size(); ++t) {
-    if (m.tensors[t].role != emit::Role::output) continue;
+    if (m.tensors[t].role != manifest::Role::output) continue;
     Bytes found(storage[t].size());
     memory.fetch(m.tensors[t].memory < 0 ? t : static_cast<std::size_t>(m.tensors[t].memory), found);
     const auto at = std::mismatch(found.begin(), found.end(), storage[t].begin()).first - found.begin();
@@ -250,7 +250,8 @@ system::OpenFile lock_gpu(const toolchain::Cache& cache) {
   return lock;
 }
 
-GpuRun run_on_gpu(const emit::Manifest& m, const toolchain::Cubin& cubin, std::vector<Bytes>& storage, Timing time) {
+GpuRun run_on_gpu(const manifest::Manifest& m, const toolchain::Cubin& cubin, std::vector<Bytes>& storage,
+                  Timing time) {
   require_architecture(cubin.architecture);
   check(m);
   GpuRun result;
@@ -275,7 +276,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const toolchain::Cubin& cubin, std::v
   return result;
 }
 
-std::vector<double> measure_on_gpu(const emit::Manifest& m, const toolchain::Cubin& cubin,
+std::vector<double> measure_on_gpu(const manifest::Manifest& m, const toolchain::Cubin& cubin,
                                    std::vector<Bytes>& storage) {
   require_architecture(cubin.architecture);
   check(m);

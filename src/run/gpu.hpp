@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "run/storage.hpp"
 #include "run/timing.hpp"
 #include "system/files.hpp"
@@ -40,10 +40,11 @@ struct GpuRun {
 ///
 /// `storage` has the bytes of each of the manifest's tensors; on return it has the results of the first run.
 /// Throws Fault if a kernel has written beyond the end of a tensor.
-GpuRun run_on_gpu(const emit::Manifest&, const toolchain::Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
+GpuRun run_on_gpu(const manifest::Manifest&, const toolchain::Cubin&, std::vector<Bytes>& storage,
+                  Timing = Timing::off);
 
 /// Returns the microseconds per evaluation of the program, one sample per round, for tuning. Measures with a
 /// cold L2 as Timing::rotated does, with fewer rounds, and does not check results.
-std::vector<double> measure_on_gpu(const emit::Manifest&, const toolchain::Cubin&, std::vector<Bytes>& storage);
+std::vector<double> measure_on_gpu(const manifest::Manifest&, const toolchain::Cubin&, std::vector<Bytes>& storage);
 
 }  // namespace zellige::run

@@ -67,7 +67,7 @@ void require_roundings(const ir::ReadProgram& c, const tile::TilePrograms& p, co
                        const reference::RandomInputs& inputs) {
   const interpret::Memory memory = interpret::interpret(p, inputs.arrays, interpret::Rounding::of_kernels);
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : c.program.manifest.tensors)
+  for (const manifest::TensorPlace& t : c.program.manifest.tensors)
     storage.push_back(pack(t, memory.values(index_of(p, t.name)).values));
   RunResult r{.graph = g.name, .status = Status::correct};
   check_all(g, c.program.manifest, storage, inputs, r);

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
 #include "strings/shown.hpp"
 #include "system/files.hpp"
 #include "toolchain/cache.hpp"
@@ -218,7 +218,7 @@ void Outputs::claim(const fs::path& shown) {
 
 void Outputs::rewrite(const fs::path& shown, std::string_view content) {
   const Place place = resolve(shown);
-  const std::string mark = emit::hash(content);
+  const std::string mark = manifest::hash(content);
   check(place, &mark);
   written_.add(mark);
   stage(place, content);
@@ -227,7 +227,7 @@ void Outputs::rewrite(const fs::path& shown, std::string_view content) {
 
 void Outputs::put(const fs::path& shown, std::string_view content) {
   const Place place = resolve(shown);
-  const std::string mark = emit::hash(content);
+  const std::string mark = manifest::hash(content);
   check(place, &mark);
   take(place);
   if (!place.stream) written_.add(mark);

@@ -35,7 +35,7 @@
 
 namespace zellige::run {
 
-/// An incremental 128-bit hash, that of emit::hash(). Copies share their state.
+/// An incremental 128-bit hash, that of manifest::hash(). Copies share their state.
 class Digest {
  public:
   Digest();

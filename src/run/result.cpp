@@ -6,13 +6,13 @@
 #include <cmath>
 #include <filesystem>
 
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 #include "strings/shown.hpp"
 
 namespace zellige::run {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 // Converts a number for JSON, which has no NaN and no infinity: they become strings.
 Json number(double v) { return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"); }

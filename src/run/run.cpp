@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "emit/launch_sizes.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "run/driver.hpp"
 #include "run/dump.hpp"
 #include "run/emulated.hpp"
@@ -24,9 +24,9 @@ namespace {
 /// Throws Error unless the program's inputs and outputs are the graph's.
 void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& p) {
   std::size_t inputs = 0, outputs = 0;
-  for (const emit::TensorPlace& t : p.manifest.tensors) {
-    if (t.role == emit::Role::intermediate) continue;
-    const bool input = t.role == emit::Role::input;
+  for (const manifest::TensorPlace& t : p.manifest.tensors) {
+    if (t.role == manifest::Role::intermediate) continue;
+    const bool input = t.role == manifest::Role::input;
     const std::vector<int>& all = input ? g.inputs : g.outputs;
     (input ? inputs : outputs) += 1;
     const auto at = static_cast<std::size_t>(t.position);
@@ -43,11 +43,11 @@ void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& 
 
 /// Returns the variant of a program that a launch with these values of its sizes runs, alone, with the manifest of the launch.
 emit::EmittedProgram program_at(emit::EmittedProgram whole, std::span<const std::int64_t> values, RunResult& r) {
-  const emit::Manifest& of = emit::variant_at(whole.manifest, values);
-  const std::vector<std::int64_t> own = emit::values_in(whole.manifest, of, values);
-  if (&of != &whole.manifest) r.notes.push_back("by the kernels for " + emit::text_of(of.range));
+  const manifest::Manifest& of = manifest::variant_at(whole.manifest, values);
+  const std::vector<std::int64_t> own = manifest::values_in(whole.manifest, of, values);
+  if (&of != &whole.manifest) r.notes.push_back("by the kernels for " + manifest::text_of(of.range));
   emit::EmittedProgram one = whole.variants.empty() ? std::move(whole) : emit::alone(whole, of);
-  one.manifest = emit::at_sizes(one.manifest, own);
+  one.manifest = manifest::at_sizes(one.manifest, own);
   return one;
 }
 
@@ -158,7 +158,7 @@ void fill(graph::KernelGraph g, const graph::KernelGraph* all, const RunOptions&
     program = program_of(g, all, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = toolchain::source_file(program->source, program->manifest.name, cache).string();
-    for (const emit::KernelLaunch& k : program->manifest.kernels)
+    for (const manifest::KernelLaunch& k : program->manifest.kernels)
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
   }
   const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(standard_check(g));

@@ -16,9 +16,9 @@ namespace zellige::run {
 namespace {
 
 // Returns the number of elements of a row along the last dimension.
-std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
+std::int64_t row_length(const manifest::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
 // Returns the stride along the last dimension, in elements.
-std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
+std::int64_t row_step(const manifest::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
 /// The elements of a tensor's memory by their offsets in elements: in whole bytes, or several in a byte.
 struct StoredElements {
@@ -48,7 +48,7 @@ struct StoredElements {
 // Calls visit(row, offset, buffer) for every row of a tensor along the last dimension, in several threads.
 // `offset`: of the row's first element, in elements; `buffer`: space for the row's values.
 template <class Visit>
-void each_row(const emit::TensorPlace& t, const Visit& visit) {
+void each_row(const manifest::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
   const std::int64_t n = row_length(t), rows = graph::size(t.shape) / n;
   const std::int64_t chunk = std::max<std::int64_t>(1, (1 << 16) / n);
@@ -74,10 +74,10 @@ struct WorkspacePart {
 };
 
 // Throws Fault if two intermediates share bytes of the workspace while both are needed.
-void check_workspace(const emit::Manifest& m) {
+void check_workspace(const manifest::Manifest& m) {
   std::vector<WorkspacePart> parts;
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
-    if (const emit::TensorPlace& x = m.tensors[t]; x.role == emit::Role::intermediate)
+    if (const manifest::TensorPlace& x = m.tensors[t]; x.role == manifest::Role::intermediate)
       parts.push_back({t, x.offset, x.offset + std::max<std::int64_t>(x.bytes, 1)});
   std::vector<WorkspacePart*> of(m.tensors.size(), nullptr);
   for (WorkspacePart& part : parts) of[part.tensor] = &part;
@@ -106,9 +106,9 @@ TmaElement element(graph::DType dtype) {
 
 }  // namespace
 
-Bytes poisoned(const emit::TensorPlace& t) { return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff}); }
+Bytes poisoned(const manifest::TensorPlace& t) { return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff}); }
 
-Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
+Bytes pack(const manifest::TensorPlace& t, const std::vector<double>& values) {
   if (static_cast<std::int64_t>(values.size()) != graph::size(t.shape))
     fail("tensor {}: {} values given; its shape {} has {}", t.name, values.size(), graph::to_string(t.shape),
          graph::size(t.shape));
@@ -117,7 +117,7 @@ Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
       t, [&](std::int64_t row, double* to) { std::copy(values.data() + row * n, values.data() + (row + 1) * n, to); });
 }
 
-Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
+Bytes pack(const manifest::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
   Bytes bytes = poisoned(t);
   const StoredElements elements(t.dtype);
   each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
@@ -130,7 +130,7 @@ Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, do
   return bytes;
 }
 
-void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
+void each_element(const manifest::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
   if (graph::bits(t.dtype) < 8) {  // no element is outside of its bytes
     visit(0, static_cast<std::size_t>(graph::bytes_of(graph::span(t.shape, t.strides), t.dtype)));
     return;
@@ -154,7 +154,7 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
   if (bytes) visit(from, bytes);
 }
 
-std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
+std::int64_t unwritten(const manifest::TensorPlace& t, const Bytes& bytes) {
   if (graph::is_integer(t.dtype) || graph::is_weight_only(t.dtype)) return 0;  // -1 has the same bits
   const int width = graph::whole_bytes(t.dtype);
   std::atomic<std::int64_t> count{0};
@@ -171,14 +171,14 @@ std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
   return count;
 }
 
-std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
+std::vector<double> unpack(const manifest::TensorPlace& t, const Bytes& bytes) {
   return unpack(t, bytes, reference::whole(t.shape)).values;
 }
 
-reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const reference::TensorRegion& r) {
+reference::Array unpack(const manifest::TensorPlace& t, const Bytes& bytes, const reference::TensorRegion& r) {
   reference::Array array = reference::make_array(r.extent);
   const StoredElements elements(t.dtype);
-  emit::TensorPlace part = t;
+  manifest::TensorPlace part = t;
   part.shape = r.extent;
   std::int64_t origin = 0;
   for (std::size_t d = 0; d < t.shape.size(); ++d) origin += r.origin[d] * t.strides[d];
@@ -193,9 +193,9 @@ reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const re
   return array;
 }
 
-int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
-  if (t.role == emit::Role::input) return g.inputs.at(t.position);
-  if (t.role == emit::Role::output) return g.outputs.at(t.position);
+int graph_tensor(const graph::KernelGraph& g, const manifest::TensorPlace& t) {
+  if (t.role == manifest::Role::input) return g.inputs.at(t.position);
+  if (t.role == manifest::Role::output) return g.outputs.at(t.position);
   const auto named = [&](std::string_view name) {
     for (std::size_t i = 0; i < g.tensors.size(); ++i)
       if (g.tensors[i].name == name && graph::size(g.tensors[i].shape) == graph::size(t.shape))
@@ -207,18 +207,18 @@ int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
   return same >= 0 || declared.empty() ? same : named(declared);
 }
 
-std::optional<emit::TensorPlace> seen_as(emit::TensorPlace t, const graph::Shape& shape) {
+std::optional<manifest::TensorPlace> seen_as(manifest::TensorPlace t, const graph::Shape& shape) {
   const auto seen = graph::viewed(graph::OpKind::reshape, {.sizes = shape}, t.shape, t.strides, shape);
   if (!seen) return std::nullopt;
   t.shape = shape, t.strides = seen->steps;
   return t;
 }
 
-std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
+std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const manifest::Manifest& m,
                                     const reference::InputChoice& choice) {
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors) {
-    if (t.role != emit::Role::input) {
+  for (const manifest::TensorPlace& t : m.tensors) {
+    if (t.role != manifest::Role::input) {
       storage.push_back(poisoned(t));
       continue;
     }
@@ -233,8 +233,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
-void check(const emit::Manifest& m) {
-  for (const emit::TensorPlace& t : m.tensors) {
+void check(const manifest::Manifest& m) {
+  for (const manifest::TensorPlace& t : m.tensors) {
     if (t.strides.size() != t.shape.size())
       fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
             graph::to_string(t.shape));
@@ -242,12 +242,13 @@ void check(const emit::Manifest& m) {
         graph::size(t.shape) == 0 ? 0 : graph::bytes_of(graph::span(t.shape, t.strides), t.dtype);
     if (t.bytes < needed)
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes, needed);
-    if (t.role == emit::Role::intermediate && (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))
+    if (t.role == manifest::Role::intermediate &&
+        (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))
       fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name, t.offset,
             t.bytes, m.buffer_size);
   }
   const int count = static_cast<int>(m.tensors.size());
-  for (const emit::KernelLaunch& k : m.kernels) {
+  for (const manifest::KernelLaunch& k : m.kernels) {
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       const int t = k.tensors[i];
       if (t >= count || (t < 0 && !k.constants.contains(static_cast<int>(i))))
@@ -258,7 +259,7 @@ void check(const emit::Manifest& m) {
             k.tensors.size(), k.writes.size());
   }
   check_workspace(m);
-  for (const emit::Manifest& v : m.variants) check(v);
+  for (const manifest::Manifest& v : m.variants) check(v);
 }
 
 TmaTensor tma_tensor(const kernel::TensorMap& map, const std::string& name) {

@@ -22,7 +22,7 @@ struct MeasuredTiling {
   // Returns the sort key that decides between candidates of equal time: the one with the smallest key is preferred.
   auto key() const {
     std::int64_t blocks = 0, threads = 0;
-    for (const emit::KernelLaunch& k : program.manifest.kernels)
+    for (const manifest::KernelLaunch& k : program.manifest.kernels)
       blocks += k.grid.count(), threads += k.grid.count() * k.block.count();
     return std::tuple(blocks, threads, retile::to_json(program.manifest.tiling));
   }

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/json_text.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 
 namespace zellige::search {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 constexpr std::size_t max_shown = 32;  // maximum number of an input's values to print
 

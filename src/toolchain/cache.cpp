@@ -9,8 +9,8 @@
 #include <bit>
 #include <cstring>
 
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
 #include "strings/shown.hpp"
 #include "system/files.hpp"
 
@@ -60,7 +60,7 @@ Key& Key::add(std::string_view text) {
   return *this;
 }
 
-std::string Key::hex() const { return emit::hash(fields_); }
+std::string Key::hex() const { return manifest::hash(fields_); }
 
 Cache Cache::standard() {
   auto set = [](const char* name) -> const char* {

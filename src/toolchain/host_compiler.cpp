@@ -198,7 +198,7 @@ std::string precompiled(const std::string& headers, const std::vector<std::strin
   return without_extension(cache.store(key, "gch", system::read_whole(made.path)));
 }
 
-std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
+std::string shared_object(const manifest::Manifest& m, const std::string& cubin, const Cache& cache) {
   const Scratch kernels(cache, "cubin"), text(cache, "c"), made(cache, "so");
   system::write_whole(kernels.path, cubin, 0600);
   system::write_whole(text.path, emit::c_library(m, below(cache, kernels.path)), 0600);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 #include "toolchain/cache.hpp"
 
 namespace zellige::toolchain {
@@ -51,6 +51,6 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
 /// Builds the shared object of a program, which a C program links or opens by dlopen, and returns its bytes. It has the
 /// cubin `cubin`, the program's machine code, and the function that NAME.h declares. It needs the C library, and loads
 /// libcuda.so.1 on its first call. Throws Error if there is no compiler, and Fault if the compiler fails.
-std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
+std::string shared_object(const manifest::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::toolchain

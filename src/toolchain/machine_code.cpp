@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "emit/manifest.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
+#include "manifest/variants.hpp"
 #include "target/target.hpp"
 
 namespace zellige::toolchain {
@@ -119,12 +119,12 @@ std::string sizes(const std::vector<std::int64_t>& bytes) {
 }
 
 // Throws Error if the kernel `found` in the cubin differs from its entry `k` in the manifest.
-void check_kernel(const emit::Manifest& m, const emit::KernelLaunch& k, const KernelInterface& found) {
+void check_kernel(const manifest::Manifest& m, const manifest::KernelLaunch& k, const KernelInterface& found) {
   const auto differs = [&](const std::string& declared, const std::string& has) {
     fail("program {}, kernel {}: expected {}, as its manifest says, found {} in the cubin", m.name, k.name, declared,
          has);
   };
-  if (const auto declared = emit::parameter_bytes(k); declared != found.parameter_bytes)
+  if (const auto declared = manifest::parameter_bytes(k); declared != found.parameter_bytes)
     differs(sizes(declared), sizes(found.parameter_bytes));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
   if (found.max_threads && threads > *found.max_threads)
@@ -184,9 +184,9 @@ std::string to_string(const Descriptor& d) {
                      d.offset, d.uniform_register);
 }
 
-std::string cubin_name(const emit::Manifest& m) { return m.name + ".cubin"; }
+std::string cubin_name(const manifest::Manifest& m) { return m.name + ".cubin"; }
 
-void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
+void require_interfaces(const manifest::Manifest& m, std::string_view cubin) {
   std::vector<KernelInterface> kernels;
   try {
     kernels = kernel_interfaces(cubin);
@@ -197,8 +197,8 @@ void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
   if (const auto found = compute_capability(cubin); found && *found != wanted)
     fail("program {}: expected machine code for {}, as its manifest says, found it for sm_{}", m.name, m.target,
          *found);
-  for (const emit::Manifest* of : emit::programs_of(m))
-    for (const emit::KernelLaunch& k : of->kernels) {
+  for (const manifest::Manifest* of : manifest::programs_of(m))
+    for (const manifest::KernelLaunch& k : of->kernels) {
       const auto at = std::ranges::find(kernels, k.name, &KernelInterface::name);
       if (at == kernels.end()) {
         std::vector<std::string> names;
@@ -210,9 +210,9 @@ void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
     }
 }
 
-void require_belongs(const emit::Manifest& m, std::string_view cubin) {
-  const emit::Artefact found = emit::artefact(cubin_name(m), cubin);
-  const auto declared = std::ranges::find(m.artefacts, found.file, &emit::Artefact::file);
+void require_belongs(const manifest::Manifest& m, std::string_view cubin) {
+  const manifest::Artefact found = manifest::artefact(cubin_name(m), cubin);
+  const auto declared = std::ranges::find(m.artefacts, found.file, &manifest::Artefact::file);
   if (declared == m.artefacts.end())
     fail(
         "program {}: its manifest names no {}, so none belongs to it; `zellige transpile GRAPH --target {} --emit "

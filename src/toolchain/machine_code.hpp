@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 
 namespace zellige::toolchain {
 
@@ -62,12 +62,12 @@ std::optional<int> compute_capability(std::string_view cubin);
 
 /// Checks the kernels in a cubin against a manifest. Throws Error, with the expected and the found value, if the cubin
 /// lacks a kernel, is for another target, or has a kernel with other parameters, block size or cluster size.
-void require_interfaces(const emit::Manifest&, std::string_view cubin);
+void require_interfaces(const manifest::Manifest&, std::string_view cubin);
 
 /// Throws Error if the cubin is not the NAME.cubin whose size and hash the manifest records, or as require_interfaces.
-void require_belongs(const emit::Manifest&, std::string_view cubin);
+void require_belongs(const manifest::Manifest&, std::string_view cubin);
 
 /// Returns the name of the program's cubin in the manifest: NAME.cubin.
-std::string cubin_name(const emit::Manifest&);
+std::string cubin_name(const manifest::Manifest&);
 
 }  // namespace zellige::toolchain

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "manifest/variants.hpp"
 #include "plan/at_sizes.hpp"
 #include "plan/estimate.hpp"
 #include "tile/at_sizes.hpp"
@@ -64,7 +64,7 @@ std::optional<SizedPart> ValueParts::compiled(const std::vector<NamedSize>& size
     for (const NamedSize& s : sizes)
       part.program.manifest.range.push_back(
           {.name = s.name, .low = s.minimum(), .high = s.greatest(), .multiple = s.multiple});
-    emit::check_variant(parts_[0].program.manifest, part.program.manifest);
+    manifest::check_variant(parts_[0].program.manifest, part.program.manifest);
     for (const SizePoint& p : points_) part.us.push_back(time(part, p));
     return part;
   } catch (const Rejected&) {

@@ -2,7 +2,7 @@
 #include <sstream>
 #include <zellige/atom/evaluate.hpp>
 
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 #include "strings/nearest.hpp"
 #include "view/expression.hpp"
 
@@ -17,7 +17,7 @@ std::vector<std::string> names_of(const Operation& o) {
   return all;
 }
 
-using json = nlohmann::ordered_json;
+using json::Json;
 
 // Maximum number of elements that print operations show.
 constexpr long long max_printed = 1 << 16;
@@ -33,9 +33,9 @@ long long elements(const Value& x) {
 }
 
 // Returns a line parsed as JSON. Throws Unreadable if it is not valid JSON.
-json parsed(const std::string& line) {
+Json parsed(const std::string& line) {
   try {
-    return graph::parse_json(line, "the line");
+    return json::parse_json(line, "the line");
   } catch (const Error& e) {
     throw Unreadable(e.what());
   }
@@ -108,16 +108,16 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
 }
 
 RecordAnswer answer_record(const std::string& line) {
-  json out = json::object();
+  Json out = Json::object();
   RecordAnswer answer;
   try {
-    const json record = parsed(line);
+    const Json record = parsed(line);
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];
     if (!record.is_object() || !record.contains("op") || !record["op"].is_string() || !record.contains("args") ||
         !record["args"].is_array())
       throw Unreadable("a record is {\"id\", \"op\": a string, \"args\": a list of strings}");
     std::vector<std::string> arguments;
-    for (const json& a : record["args"]) {
+    for (const Json& a : record["args"]) {
       if (!a.is_string()) throw Unreadable(fmt::format("args: {} is no string", a.dump()));
       arguments.push_back(a.get<std::string>());
     }
@@ -126,7 +126,7 @@ RecordAnswer answer_record(const std::string& line) {
     out["error"] = e.what();
     answer.readable = !dynamic_cast<const Unreadable*>(&e) && !dynamic_cast<const TextError*>(&e);
   }
-  answer.line = out.dump(-1, ' ', false, json::error_handler_t::replace);
+  answer.line = out.dump(-1, ' ', false, Json::error_handler_t::replace);
   return answer;
 }
 

@@ -9,8 +9,8 @@
 #include <regex>
 
 #include "command.hpp"
-#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "manifest/manifest.hpp"
 #include "system/files.hpp"
 #include "toolchain/machine_code.hpp"
 #include "toolchain/nvrtc.hpp"
@@ -206,12 +206,12 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
   if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
   emit("mlp", "sm_90a", "cu,h,cubin,so");
   const std::string text = read_whole(path("out/mlp.manifest.json"));
-  const zellige::emit::Manifest m = zellige::emit::parse_manifest(text, "mlp.manifest.json");
+  const zellige::manifest::Manifest m = zellige::manifest::parse_manifest(text, "mlp.manifest.json");
   EXPECT_EQ(m.zellige, "0.1.0");
   EXPECT_EQ(m.nvrtc, zellige::toolchain::nvrtc_version());
   ASSERT_EQ(m.artefacts.size(), 4u);
-  for (const zellige::emit::Artefact& a : m.artefacts)
-    EXPECT_EQ(a, zellige::emit::artefact(a.file, read_whole(path("out/" + a.file))));
+  for (const zellige::manifest::Artefact& a : m.artefacts)
+    EXPECT_EQ(a, zellige::manifest::artefact(a.file, read_whole(path("out/" + a.file))));
   const std::string cubin = read_whole(path("out/mlp.cubin"));
   EXPECT_NO_THROW(zellige::toolchain::require_belongs(m, cubin));
   const auto refuses = [&](const std::string& bytes) {
@@ -224,8 +224,8 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
   };
   const auto message = [&](const std::string& bytes) {
     return "program mlp: expected mlp.cubin of " + std::to_string(cubin.size()) + " bytes with the hash " +
-           zellige::emit::hash(cubin) + ", as its manifest says, found " + std::to_string(bytes.size()) +
-           " bytes with the hash " + zellige::emit::hash(bytes) +
+           zellige::manifest::hash(cubin) + ", as its manifest says, found " + std::to_string(bytes.size()) +
+           " bytes with the hash " + zellige::manifest::hash(bytes) +
            ": the two were not written together, or the cubin was changed";
   };
   const std::string half = cubin.substr(0, cubin.size() / 2);
@@ -243,7 +243,7 @@ TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
     const auto whole = nlohmann::ordered_json::parse(read_whole(path("out/" + name + ".manifest.json")));
     const auto accepted = [](const nlohmann::ordered_json& m) {
       try {
-        zellige::emit::parse_manifest(m.dump(), "m");
+        zellige::manifest::parse_manifest(m.dump(), "m");
         return true;
       } catch (const zellige::Error&) {
         return false;

@@ -213,8 +213,8 @@ TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const std::string source = program.source, notes = ir::print(program);
   Counts c = counts_of(std::move(program));
   const reference::RandomInputs inputs = reference::random_inputs(family.graph, 1);
-  for (const emit::TensorPlace& t : c.program.manifest.tensors)
-    c.inputs.push_back(t.role == emit::Role::input
+  for (const manifest::TensorPlace& t : c.program.manifest.tensors)
+    c.inputs.push_back(t.role == manifest::Role::input
                            ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
                            : run::poisoned(t));
   EXPECT_EQ(findings(c, cache, -1, 0), "");

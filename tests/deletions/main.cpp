@@ -62,7 +62,7 @@ class Subject {
  public:
   Subject(const graph::KernelGraph& g, const Options& o, const toolchain::Cache& cache)
       : program_(program_of(g, o)), switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
-    const emit::Manifest& m = program_.manifest;
+    const manifest::Manifest& m = program_.manifest;
     source_ = toolchain::source_file(switched_.text, m.name, cache).string();
     const toolchain::HostLibrary library = toolchain::compile_for_emulator(switched_.text, m.name, cache);
     handle_ = dlopen(library.file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -71,8 +71,8 @@ class Subject {
     if (!deleted_)
       fail("{}: the emitted source has no line \"using namespace zellige;\" to put the switch after", g.name);
     const reference::RandomInputs inputs = reference::random_inputs(g, 1);
-    for (const emit::TensorPlace& t : m.tensors) {
-      const bool input = t.role == emit::Role::input;
+    for (const manifest::TensorPlace& t : m.tensors) {
+      const bool input = t.role == manifest::Role::input;
       values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : Bytes{});
     }
     for (std::size_t k = 0; k < m.kernels.size(); ++k) whole(k);
@@ -119,7 +119,7 @@ class Subject {
   };
 
   Launched launch(std::size_t k, const graph::Dim3& grid, int workers) const {
-    const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
+    const manifest::KernelLaunch& kernel = program_.manifest.kernels[k];
     Launched l;
     l.buffers.reserve(kernel.tensors.size());
     emulate::LaunchConfig config{.grid = narrow(grid),
@@ -133,7 +133,7 @@ class Subject {
                                  .programmatic = kernel.programmatic};
     for (std::size_t a = 0; a < kernel.tensors.size(); ++a) {
       const std::size_t t = static_cast<std::size_t>(kernel.tensors[a]);
-      const emit::TensorPlace& place = program_.manifest.tensors[t];
+      const manifest::TensorPlace& place = program_.manifest.tensors[t];
       emulate::Buffer& b = l.buffers.emplace_back(place.name, static_cast<std::size_t>(place.bytes));
       if (!kernel.writes[a]) {
         std::memcpy(b.data(), values_[t].data(), values_[t].size());
@@ -150,7 +150,7 @@ class Subject {
 
   // The undamaged kernel: its results are the inputs of later kernels, and the reference of damaged ones.
   void whole(std::size_t k) {
-    const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
+    const manifest::KernelLaunch& kernel = program_.manifest.kernels[k];
     *deleted_ = -1;
     Launched l = launch(k, kernel.grid, 0);
     if (!l.report.findings.empty()) fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);

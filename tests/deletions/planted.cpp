@@ -73,11 +73,11 @@ struct Seen {
   int injected = 0, named = 0, numbers = 0, unseen = 0;
 };
 
-std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m) {
+std::vector<Bytes> starting(const graph::KernelGraph& g, const manifest::Manifest& m) {
   std::vector<Bytes> storage;
   const reference::RandomInputs inputs = reference::random_inputs(g, 1);
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input
                           ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
                           : run::poisoned(t));
   return storage;
@@ -109,7 +109,7 @@ std::string judge(const Subject& s, std::string text, const toolchain::Cache& ca
     return std::string("?") + e.what();
   }
   for (std::size_t t = 0; t < storage.size(); ++t)
-    if (p.manifest.tensors[t].role == emit::Role::output && storage[t] != s.right[t]) return "~";
+    if (p.manifest.tensors[t].role == manifest::Role::output && storage[t] != s.right[t]) return "~";
   return "=";
 }
 

@@ -270,7 +270,7 @@ TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
 
 /// The library of a program is made in the cache, wherever that is; what its path says is never run.
 TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
-  emit::Manifest m{.name = "none", .target = "sm_80", .tensors = {}, .kernels = {}};
+  manifest::Manifest m{.name = "none", .target = "sm_80", .tensors = {}, .kernels = {}};
   m.tensors.push_back({.name = "X??/", .shape = {4}, .strides = {1}, .position = 0, .bytes = 8});
   m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {0}, .writes = {true}, .maps = {}});
   const std::string cubin = "\177ELF and no more";

@@ -80,7 +80,7 @@ TEST(SameText, LayersAreFunctionsOnce) {
       EXPECT_LT(of_four, p.manifest.kernels.size()) << name;
       EXPECT_EQ(functions(p.source), of_four) << name << ", " << layers << " layers";
       std::set<std::string> called;
-      for (const KernelLaunch& k : p.manifest.kernels) called.insert(k.name);
+      for (const manifest::KernelLaunch& k : p.manifest.kernels) called.insert(k.name);
       EXPECT_EQ(called.size(), of_four) << name;
     }
   }

@@ -7,10 +7,10 @@
 
 #include "../unfused.hpp"
 #include "emit/host_text.hpp"
-#include "emit/launch_sizes.hpp"
-#include "emit/variants.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "system/files.hpp"
 #include "system/process.hpp"
 #include "toolchain/host_compiler.hpp"
@@ -97,7 +97,7 @@ TEST(SizedLibrary, LaunchesTheVariantOfTheSizes) {
   void* const driver = fake_cuda(*gcc);
   ASSERT_TRUE(driver) << dlerror();
   const EmittedProgram p = with_parts();
-  const Manifest& m = p.manifest;
+  const manifest::Manifest& m = p.manifest;
   EXPECT_NE(c_header(m).find("// It has 3 variants of its kernels, of which a launch runs one by its sizes."),
             std::string::npos);
   system::write_whole(folder / "two.so", toolchain::shared_object(m, "\177ELF", cache));
@@ -113,18 +113,19 @@ TEST(SizedLibrary, LaunchesTheVariantOfTheSizes) {
     count = 0;
     ASSERT_STREQ(two(n, at(0x1000), at(0x2000), at(0x3000), at(0x4000), at(0x10000), nullptr), nullptr);
     const std::int64_t sizes[] = {n};
-    const Manifest now = at_sizes(m, sizes);
+    const manifest::Manifest now = at_sizes(m, sizes);
     EXPECT_EQ(now.name, "two");
     names.insert(now.kernels[0].name);
     ASSERT_EQ(count, 12 * static_cast<int>(now.kernels.size()));
     for (std::size_t k = 0; k < now.kernels.size(); ++k) {
-      const KernelLaunch& l = now.kernels[k];
+      const manifest::KernelLaunch& l = now.kernels[k];
       EXPECT_EQ(written[12 * k], l.grid.x) << n;
       EXPECT_EQ(written[12 * k + 1], l.grid.y) << n;
       for (std::size_t i = 0; i < 3; ++i) {
-        const TensorPlace& t = now.tensors[static_cast<std::size_t>(l.tensors[i])];
-        const std::int64_t callers = t.role == Role::output ? 0x4000 : 0x1000 * (t.position + 1);
-        EXPECT_EQ(written[12 * k + 3 + 3 * i], t.role == Role::intermediate ? 0x10000 + t.offset : callers) << n;
+        const manifest::TensorPlace& t = now.tensors[static_cast<std::size_t>(l.tensors[i])];
+        const std::int64_t callers = t.role == manifest::Role::output ? 0x4000 : 0x1000 * (t.position + 1);
+        EXPECT_EQ(written[12 * k + 3 + 3 * i], t.role == manifest::Role::intermediate ? 0x10000 + t.offset : callers)
+            << n;
       }
     }
   }
@@ -143,7 +144,7 @@ TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
   ASSERT_TRUE(driver) << dlerror();
 
   const EmittedProgram p = products();
-  const Manifest& m = p.manifest;
+  const manifest::Manifest& m = p.manifest;
   ASSERT_EQ(m.kernels.size(), 2u);
   ASSERT_GE(m.kernels[0].maps.size(), 2u) << "by TMA";
   system::write_whole(folder / "two.so", toolchain::shared_object(m, "\177ELF", cache));
@@ -163,9 +164,9 @@ TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
     ASSERT_STREQ(launch(n), nullptr);
     ASSERT_EQ(count, 2 * 12);
     const std::int64_t sizes[] = {n};
-    const Manifest now = at_sizes(m, sizes);
+    const manifest::Manifest now = at_sizes(m, sizes);
     for (int k = 0; k < 2; ++k) {
-      const KernelLaunch& l = now.kernels[static_cast<std::size_t>(k)];
+      const manifest::KernelLaunch& l = now.kernels[static_cast<std::size_t>(k)];
       const long long* const found = written + 12 * k;
       EXPECT_EQ(found[0], l.grid.x);
       EXPECT_EQ(found[1], l.grid.y);
@@ -176,9 +177,9 @@ TEST(SizedLibrary, LaunchesWhatTheManifestOfTheLaunchSays) {
           EXPECT_EQ(argument[1], map->second.extent[0]);
           EXPECT_EQ(argument[2], map->second.extent[1]);
         }
-        const TensorPlace& t = now.tensors[static_cast<std::size_t>(l.tensors[static_cast<std::size_t>(i)])];
-        const std::int64_t callers = t.role == Role::output ? 0x4000 : 0x1000 * (t.position + 1);
-        EXPECT_EQ(argument[0], t.role == Role::intermediate ? 0x10000 + t.offset : callers);
+        const manifest::TensorPlace& t = now.tensors[static_cast<std::size_t>(l.tensors[static_cast<std::size_t>(i)])];
+        const std::int64_t callers = t.role == manifest::Role::output ? 0x4000 : 0x1000 * (t.position + 1);
+        EXPECT_EQ(argument[0], t.role == manifest::Role::intermediate ? 0x10000 + t.offset : callers);
       }
     }
   }

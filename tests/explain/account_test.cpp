@@ -30,7 +30,7 @@ TEST(Accounts, NumbersAreThoseOfThePlan) {
     for (std::size_t l = 0; l < e.account.launches.size(); ++l) {
       const LaunchAccount& a = e.account.launches[l];
       const cost::KernelCost& c = p.cost.kernels[l];
-      const emit::KernelLaunch& m = p.manifest.kernels[l];
+      const manifest::KernelLaunch& m = p.manifest.kernels[l];
       EXPECT_EQ(a.us, c.us);
       EXPECT_EQ(a.dram_bytes, c.dram_bytes);
       EXPECT_EQ(a.shared_bytes, m.shared_bytes);

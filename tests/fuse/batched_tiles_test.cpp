@@ -6,9 +6,9 @@
 
 #include "../all_cases.hpp"
 #include "decomposed.hpp"
-#include "emit/manifest.hpp"
 #include "graph/builder.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
 #include "random/generate.hpp"
 #include "retile/random_block.hpp"
 #include "rules/table.hpp"
@@ -119,7 +119,7 @@ TEST(InParts, AnOperatorThatNoKernelCanHold) {
   EXPECT_GT(c.program.manifest.kernels.size(), 1U);
   EXPECT_EQ(c.fused.notes.back().find("custom operators are computed in parts: squares_k0: its tiles need "), 0U)
       << c.fused.notes.back();
-  const std::string manifest = emit::to_json(c.program.manifest);
+  const std::string manifest = manifest::to_json(c.program.manifest);
   const run::Compiled again =
       run::compile(too_large(), target, {.fuse = true, .plan = run::tiling_options(manifest, target, "m")});
   EXPECT_EQ(c.program.source, again.program.source);

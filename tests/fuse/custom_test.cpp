@@ -132,15 +132,16 @@ emit::EmittedProgram transpiled(const KernelGraph& g, plan::PlanOptions w) {
 
 void expect_replayed(const KernelGraph& g, bool decomposed) {
   const emit::EmittedProgram p = transpiled(g, run::tiling_options("chosen", sm_90a()));
-  const std::string manifest = emit::to_json(p.manifest);
+  const std::string manifest = manifest::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
   EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is reported where it is so";
-  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos, decomposed);
+  EXPECT_EQ(manifest::to_json(manifest::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
+            decomposed);
   const plan::PlanOptions w = run::tiling_options(manifest, sm_90a(), "m");
   EXPECT_EQ(w.decomposed, decomposed);
   const emit::EmittedProgram again = transpiled(g, w);
   EXPECT_EQ(p.source, again.source) << g.name;
-  EXPECT_EQ(manifest, emit::to_json(again.manifest)) << g.name;
+  EXPECT_EQ(manifest, manifest::to_json(again.manifest)) << g.name;
 }
 
 TEST(Replay, OfADecomposedOperator) { expect_replayed(attention(), true); }

@@ -24,7 +24,7 @@ inline bool small(const KernelGraph& g) {
 /// It has one serialised form, which parses to itself, and it can be run.
 inline void check(const KernelGraph& g) {
   const std::string text = json::to_json(g);
-  if (json::to_json(json::from_json(parse_json(text, "json"), "json")) != text) std::abort();
+  if (json::to_json(json::from_json(json::parse_json(text, "json"), "json")) != text) std::abort();
   if (!small(g)) return;
   std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(reference::make_array(g.tensors[t].shape));

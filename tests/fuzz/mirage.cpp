@@ -4,7 +4,7 @@
 
 namespace {
 
-using zellige::graph::Json;
+using zellige::json::Json;
 
 constexpr const char* op_types[] = {"tb_exp_op",
                                     "tb_add_op",

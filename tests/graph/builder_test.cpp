@@ -65,7 +65,7 @@ TEST(Builder, EveryOperator) {
               t.store(accum_redtox_sum(x, 1) + accum_red_sum(x));
             }).at(0));
   const KernelGraph g = b.build();
-  EXPECT_EQ(json::from_json(parse_json(json::to_json(g), "json"), "json").ops.size(), g.ops.size());
+  EXPECT_EQ(json::from_json(json::parse_json(json::to_json(g), "json"), "json").ops.size(), g.ops.size());
 }
 
 TEST(Builder, SaysWhereAMistakeIs) {

@@ -145,7 +145,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
           if (shape.size() > 1) expected.shape.erase(expected.shape.begin() + dim);
           expect_near(y[1], expected, name(kind));
         }
-        EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
+        EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
             << name(kind);
       }
   }
@@ -193,7 +193,7 @@ TEST(Composed, OverSeveralDimensions) {
       expect_near(y[2], expected, name(kind));
       expected.shape = left;
       expect_near(y[1], expected, name(kind));
-      EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
+      EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
           << name(kind);
     }
 }
@@ -207,7 +207,7 @@ TEST(Composed, NormsOverTheLastDimensions) {
   b.output(rms_norm(X, Shape{4, 5}, 0x1p-20), "rms");
   b.output(layer_norm(X, Shape{3, 4, 5}, 0x1p-17), "all");
   const KernelGraph g = b.build();
-  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
   const std::vector<reference::Array> y = reference::run_reference(g, {x, w, c}, exact);
   const Line whole(x.values.begin(), x.values.end());
   const Line all = over_root(centred(whole), centred(whole), 0x1p-17);

@@ -249,7 +249,7 @@ TEST(Elementwise, AScalarStandsForTheLastOperandAsAFloat32) {
   // The form keeps all of it, the infinity too.
   const std::string text = json::to_json(g);
   EXPECT_NE(text.find(R"("scalar":"-inf")"), std::string::npos) << text;
-  EXPECT_EQ(json::to_json(json::from_json(parse_json(text, "json"), "g")), text);
+  EXPECT_EQ(json::to_json(json::from_json(json::parse_json(text, "json"), "g")), text);
 }
 
 TEST(Elementwise, ThreeOperandsBroadcast) {

@@ -15,6 +15,8 @@
 namespace zellige::graph {
 namespace {
 
+using json::Json;
+
 std::string read(const std::string& path) {
   std::stringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
@@ -67,7 +69,7 @@ TEST(Json, EveryMugraphIsReadAsItIsWritten) {
     if (entry.path().extension() != ".json") continue;
     for (const KernelGraph& g : json::load(entry.path().string())) {
       const std::string text = json::to_json(g);
-      const KernelGraph again = json::from_json(parse_json(text, "json"), "json");
+      const KernelGraph again = json::from_json(json::parse_json(text, "json"), "json");
       ASSERT_EQ(json::to_json(again), text) << g.name;
       // Attributes that an operator does not read are not kept: what the importer leaves in them is nobody's
       // meaning.
@@ -83,7 +85,7 @@ TEST(Json, FuzzersStartFromEveryOperator) {
   std::set<OpKind> kernel, block;
   for (const char* name : {"operators", "block_operators", "collectives"}) {
     const KernelGraph g = json::load(fmt::format("{}/tests/fuzz/seeds/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
-    EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), name), name)), json::to_json(g)) << name;
+    EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), name), name)), json::to_json(g)) << name;
     for (const KernelOp& op : g.ops) {
       kernel.insert(op.kind);
       if (op.block)
@@ -109,7 +111,7 @@ TEST(Json, ScalarsRoundTripExactly) {
     g.ops = {op};
     g.inputs = {0};
     g.outputs = {1};
-    EXPECT_EQ(json::from_json(parse_json(json::to_json(g), "json"), "json").ops[0].attributes.scalar, s);
+    EXPECT_EQ(json::from_json(json::parse_json(json::to_json(g), "json"), "json").ops[0].attributes.scalar, s);
   }
 }
 

@@ -96,7 +96,8 @@ TEST(Matmul, VectorsBatchesAndBias) {
                            expected = by_definition(c, a, b, bias);
     ASSERT_EQ(y.shape, c.y) << to_string(c.a) << " " << to_string(c.b);
     for (std::size_t i = 0; i < y.values.size(); ++i) ASSERT_NEAR(y.values[i], expected.values[i], 1e-12);
-    EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(graph), "json"), "g")), json::to_json(graph));
+    EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(graph), "json"), "g")),
+              json::to_json(graph));
   }
 }
 

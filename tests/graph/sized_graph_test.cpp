@@ -14,6 +14,8 @@
 namespace zellige::graph {
 namespace {
 
+using json::Json;
+
 template <class Work>
 std::string message(const Work& work) {
   const auto error = refused(work);
@@ -149,7 +151,7 @@ TEST(SizedGraph, AtValuesItIsItsJsonWithNumbers) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const KernelGraph g = Drawn(seed).graph();
     const std::string text = json::to_json(g);
-    const KernelGraph again = json::from_json(parse_json(text, "drawn"), "drawn");
+    const KernelGraph again = json::from_json(json::parse_json(text, "drawn"), "drawn");
     ASSERT_EQ(json::to_json(again), text);
     EXPECT_EQ(again.sizes->names, g.sizes->names);
     EXPECT_EQ(again.sizes->integers.size(), g.sizes->integers.size());
@@ -347,7 +349,7 @@ std::string refused_json(const std::string& sizes, const std::string& shape, con
                              "\"inputs\":[{\"name\":\"x\",\"dtype\":\"f16\",\"shape\":" + shape +
                              "}],\"operators\":[{" + op +
                              ",\"inputs\":[\"x\"],\"outputs\":[\"y\"]}],\"outputs\":[\"y\"]}";
-    json::from_json(parse_json(text, "g"), "g");
+    json::from_json(json::parse_json(text, "g"), "g");
   });
 }
 

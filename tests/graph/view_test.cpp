@@ -54,7 +54,7 @@ TEST(Views, AreElementsOfTheirOperand) {
           EXPECT_EQ(y[2].values[index({n, i, j, k}, y[2].shape)], v.values[index({i, 0, k}, {3, 1, 4})]);
         if (j >= 2) EXPECT_EQ(y[3].values[index({i, j - 2, k}, y[3].shape)], at);
       }
-  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 // Inside a block: the same for a tile, and sums that remove a dimension combined with tiles of fewer
@@ -93,7 +93,7 @@ TEST(Views, OfATile) {
       }
       EXPECT_EQ(y[2].values[index({i, k}, y[2].shape)], column);
     }
-  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 /// Wherever steps are found they lead to the element that row-major order says, and memory that is dense always has steps.
@@ -245,7 +245,7 @@ TEST(Casts, RoundAsPyTorchDoes) {
     if (i < 3) EXPECT_EQ(y[2].values[i], static_cast<double>(static_cast<float>(x.values[i] - half[i])));
   }
   EXPECT_TRUE(std::isnan(y[0].values[8]) && std::isnan(y[1].values[8]));
-  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 TEST(Matmul, BatchesBroadcast) {

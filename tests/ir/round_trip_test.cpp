@@ -53,7 +53,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
     if (const std::string d = difference(consequences(before.plan), consequences(after.plan)); !d.empty())
       return "plan: " + d;
     if (const std::string d = difference(before.source, after.source); !d.empty()) return "source: " + d;
-    return difference(emit::to_json(before.manifest), emit::to_json(after.manifest));
+    return difference(manifest::to_json(before.manifest), manifest::to_json(after.manifest));
   } catch (const std::exception& e) {
     return e.what();
   }

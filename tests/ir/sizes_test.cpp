@@ -215,7 +215,7 @@ TEST(Sizes, AreEmittedAsParameters) {
   const emit::EmittedProgram p = compile(text, "x.ir").program;
   EXPECT_NE(p.source.find("// Grid 2 x ceil(T/64) x 1, "), p.source.npos) << p.source;
   EXPECT_NE(p.source.find("gmem<half_t> pC, [[maybe_unused]] int nT) {"), p.source.npos) << p.source;
-  EXPECT_EQ(p.manifest.sized.at({emit::SizedField::grid, 0, 0, 1}).text(p.manifest.sizes), "ceil(T/64)");
+  EXPECT_EQ(p.manifest.sized.at({manifest::SizedField::grid, 0, 0, 1}).text(p.manifest.sizes), "ceil(T/64)");
   EXPECT_EQ(p.manifest.kernels[0].grid.y, 128);
 }
 

@@ -120,7 +120,7 @@ Emitted emitted(const std::string& text) {
   const emit::EmittedProgram program = compile(text, "x.ir").program;
   std::string source;
   for (const std::string& line : lines_of(program.source)) source += line.substr(0, line.find("//")) + "\n";
-  emit::Manifest manifest = program.manifest;
+  manifest::Manifest manifest = program.manifest;
   manifest.tiling = {};
   return {source, to_json(manifest)};
 }

@@ -17,10 +17,10 @@
 #include <regex>
 
 #include "edit.hpp"
-#include "emit/manifest.hpp"
 #include "generate.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "manifest/manifest.hpp"
 #include "run/compile.hpp"
 #include "run/run.hpp"
 #include "system/files.hpp"
@@ -75,7 +75,7 @@ Original original(const Seed& seed, const toolchain::Cache& cache) {
   const emit::EmittedProgram p = run::compile(o.graph, target, options, cache).program;
   o.name = fmt::format("{} {}{}", fs::path(seed.file).stem().string(), seed.target,
                        seed.blocks.empty() ? "" : " " + std::to_string(&seed - seeds.data()));
-  o.text = ir::print(p), o.source = p.source, o.manifest = emit::to_json(p.manifest);
+  o.text = ir::print(p), o.source = p.source, o.manifest = manifest::to_json(p.manifest);
   return o;
 }
 
@@ -89,7 +89,7 @@ std::vector<Original> random_originals(int count, const toolchain::Cache& cache)
     try {
       const emit::EmittedProgram p = run::compile(o.graph, target::find(target), {.fuse = seed % 3 > 0}, cache).program;
       o.name = fmt::format("random {} {}", seed, target);
-      o.text = ir::print(p), o.source = p.source, o.manifest = emit::to_json(p.manifest);
+      o.text = ir::print(p), o.source = p.source, o.manifest = manifest::to_json(p.manifest);
       all.push_back(std::move(o));
     } catch (const Error&) {
     }
@@ -124,7 +124,7 @@ std::string outcome(const Original& o, const std::string& text, bool run, const 
   } catch (const std::exception& e) {
     return end(Outcome::failed, fmt::format("no position: {}", e.what()));
   }
-  if (p.program.source == o.source && emit::to_json(p.program.manifest) == o.manifest) return end(Outcome::same);
+  if (p.program.source == o.source && manifest::to_json(p.program.manifest) == o.manifest) return end(Outcome::same);
   if (!run) return end(Outcome::accepted);
   limit(300);
   const run::RunResult r = run::run(o.graph,

@@ -79,8 +79,8 @@ std::uint64_t counted(emit::EmittedProgram program, const std::string& function)
     s.insert(at, "counted(0.0f) + ");
   s.insert(s.find(used) + used.size(), counting);
   std::vector<run::Bytes> storage;
-  for (const emit::TensorPlace& t : program.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input
+  for (const manifest::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input
                           ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
                           : run::poisoned(t));
   std::uint64_t n = 0;

@@ -43,8 +43,8 @@ enum class For : std::uint8_t { each, one_in_rotation };
 /// Counters do not depend on values: every input is 0.5 everywhere.
 std::vector<run::EmulatedKernel> counted(const emit::EmittedProgram& program, const toolchain::Cache& cache) {
   std::vector<run::Bytes> storage;
-  for (const emit::TensorPlace& t : program.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input
+  for (const manifest::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input
                           ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
                           : run::poisoned(t));
   return run::run_emulated(program, storage, cache, 1).kernels;

@@ -149,7 +149,7 @@ TEST(Collective, GraphOverRanksIsReadAsItIsWritten) {
   test::Rng rng(7);
   for (int i = 0; i < 20; ++i) {
     const std::string text = json::to_json(test::random_over_ranks(rng, 1 + i % 4, DType::bf16, 2));
-    EXPECT_EQ(json::to_json(json::from_json(parse_json(text, "g"), "g")), text);
+    EXPECT_EQ(json::to_json(json::from_json(json::parse_json(text, "g"), "g")), text);
   }
 }
 

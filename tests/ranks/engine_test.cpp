@@ -46,13 +46,14 @@ KernelBinder kernels_on_emulator(const toolchain::Cache& cache) {
     return [&cache, &p, at](void*) {
       std::vector<Bytes> storage;
       for (std::size_t t = 0; t < at.size(); ++t) {
-        const emit::TensorPlace& place = p.manifest.tensors[t];
-        storage.push_back(place.role == emit::Role::input ? Bytes(at[t], at[t] + place.bytes) : poisoned(place));
+        const manifest::TensorPlace& place = p.manifest.tensors[t];
+        storage.push_back(place.role == manifest::Role::input ? Bytes(at[t], at[t] + place.bytes) : poisoned(place));
       }
       const EmulatedRun e = run_emulated(p, storage, cache, 1);
       for (const auto& f : e.findings) ADD_FAILURE() << f.message;
       for (std::size_t t = 0; t < at.size(); ++t)
-        if (p.manifest.tensors[t].role == emit::Role::output) std::memcpy(at[t], storage[t].data(), storage[t].size());
+        if (p.manifest.tensors[t].role == manifest::Role::output)
+          std::memcpy(at[t], storage[t].data(), storage[t].size());
     };
   };
 }
@@ -122,7 +123,7 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
       for (std::size_t t = 0; t < g.inputs.size(); ++t) {
         const graph::KernelTensor& tensor = g.tensors[static_cast<std::size_t>(g.inputs[t])];
         const std::size_t at = static_cast<std::size_t>(job.rank) * g.inputs.size() + t;
-        engine.upload(g.inputs[t], pack(place_of_rank(tensor, emit::Role::input, 0), inputs.arrays[at].values));
+        engine.upload(g.inputs[t], pack(place_of_rank(tensor, manifest::Role::input, 0), inputs.arrays[at].values));
       }
       const Stream stream;
       engine.run(stream.handle());
@@ -131,8 +132,8 @@ TEST_F(Engine, ProcessesHaveWhatAllRanksHaveOnTheEmulator) {
       return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     });
     for (std::size_t t = 0; t < all.manifest.tensors.size(); ++t) {
-      const emit::TensorPlace& place = all.manifest.tensors[t];
-      if (place.role != emit::Role::output) continue;
+      const manifest::TensorPlace& place = all.manifest.tensors[t];
+      if (place.role != manifest::Role::output) continue;
       const std::string& mine = found[static_cast<std::size_t>(place.position)];
       ASSERT_EQ(mine.size(), all.storage[t].size());
       EXPECT_EQ(std::memcmp(mine.data(), all.storage[t].data(), mine.size()), 0) << place.name << " of draw " << i;

@@ -38,7 +38,7 @@ std::vector<std::vector<Bytes>> integers(test::Rng& rng, const KernelGraph& g) {
     for (int t : g.inputs) {
       std::vector<double> values(static_cast<std::size_t>(graph::size(g.tensors[t].shape)));
       for (double& v : values) v = static_cast<double>(rng.between(-2, 2));
-      memory.back()[t] = pack(place_of_rank(g.tensors[t], emit::Role::input, 0), values);
+      memory.back()[t] = pack(place_of_rank(g.tensors[t], manifest::Role::input, 0), values);
     }
   }
   return memory;
@@ -47,7 +47,7 @@ std::vector<std::vector<Bytes>> integers(test::Rng& rng, const KernelGraph& g) {
 /// Computes a graph of one product and one sum on the host.
 void on_host(const KernelGraph& g, std::vector<std::vector<Bytes>>& memory) {
   const graph::KernelOp& product = g.ops[0];
-  const auto place = [&](int t) { return place_of_rank(g.tensors[t], emit::Role::input, 0); };
+  const auto place = [&](int t) { return place_of_rank(g.tensors[t], manifest::Role::input, 0); };
   const graph::KernelTensor &a = g.tensors[product.inputs[0]], &p = g.tensors[product.outputs[0]];
   const std::int64_t m = p.shape[0], n = p.shape[1], k = a.shape[1];
   for (std::vector<Bytes>& mine : memory) {

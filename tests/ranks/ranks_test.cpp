@@ -51,7 +51,7 @@ TEST(Ranks, CollectivesOnTheHostAreThoseOfTheElements) {
     b.output(reduce_scatter(x, dim)), b.output(all_to_all(x, dim, 1 - dim));
     b.output(broadcast(x, static_cast<int>(rng.below(ranks))));
     const KernelGraph g = b.build();
-    const emit::TensorPlace from = place_of_rank(g.tensors[0], emit::Role::input, 0);
+    const manifest::TensorPlace from = place_of_rank(g.tensors[0], manifest::Role::input, 0);
     std::vector<std::vector<Bytes>> memory(static_cast<std::size_t>(ranks), std::vector<Bytes>(g.tensors.size()));
     std::vector<Array> arrays;
     for (std::vector<Bytes>& mine : memory) {
@@ -63,7 +63,7 @@ TEST(Ranks, CollectivesOnTheHostAreThoseOfTheElements) {
     for (const graph::KernelOp& op : g.ops) {
       collective_on_host(g, op, memory);
       const auto y = static_cast<std::size_t>(op.outputs[0]);
-      const emit::TensorPlace to = place_of_rank(g.tensors[y], emit::Role::output, 0);
+      const manifest::TensorPlace to = place_of_rank(g.tensors[y], manifest::Role::output, 0);
       const std::vector<Array> expected = test::collective(op, arrays);
       for (std::size_t r = 0; r < memory.size(); ++r) {
         std::vector<double> rounded = expected[r].values;

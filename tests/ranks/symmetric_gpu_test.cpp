@@ -38,7 +38,7 @@ Bytes input_of(const RankProgram& p, int rank, int launch) {
   random_graphs::Rng rng(static_cast<std::uint64_t>(1 + rank + 64 * launch));
   std::vector<double> values(static_cast<std::size_t>(graph::size(x.shape)));
   for (double& v : values) v = graph::round_to(DType::bf16, static_cast<double>(rng.between(-1000, 1000)) / 64);
-  return pack(place_of_rank(x, emit::Role::input, 0), values);
+  return pack(place_of_rank(x, manifest::Role::input, 0), values);
 }
 
 /// Returns the sum of a launch.
@@ -57,11 +57,11 @@ struct OneRank {
       : x(bytes), y(bytes), state(symmetric_bytes(step).state) {
     const std::int32_t number = rank;
     state.fill(0), state.upload(&number, sizeof number);
-    const emit::Manifest& m = step.program->manifest;
+    const manifest::Manifest& m = step.program->manifest;
     launch = kernels_on_gpu(cache)(*step.program, [&](std::size_t t) -> std::uint64_t {
-      const emit::TensorPlace& place = m.tensors[t];
+      const manifest::TensorPlace& place = m.tensors[t];
       const SymmetricPlace is = symmetric_place(step, place);
-      if (is.kind == SymmetricPlace::tensor) return place.role == emit::Role::output ? y.address() : x.address();
+      if (is.kind == SymmetricPlace::tensor) return place.role == manifest::Role::output ? y.address() : x.address();
       if (is.kind == SymmetricPlace::state) return state.address();
       return part(is.rank < 0 ? rank : is.rank) + static_cast<std::uint64_t>(symmetric_bytes(step).begin(is.kind));
     });

@@ -31,7 +31,7 @@ std::vector<std::vector<Bytes>> random_memory(test::Rng& rng, const KernelGraph&
       std::vector<double> values(static_cast<std::size_t>(graph::size(g.tensors[t].shape)));
       for (double& v : values)
         v = graph::round_to(g.tensors[t].dtype, static_cast<double>(rng.between(-1000, 1000)) / 64);
-      memory.back()[t] = pack(place_of_rank(g.tensors[t], emit::Role::input, 0), values);
+      memory.back()[t] = pack(place_of_rank(g.tensors[t], manifest::Role::input, 0), values);
     }
   }
   return memory;

@@ -58,7 +58,7 @@ std::string kernels_of(const emit::EmittedProgram& p, Counters as) {
   std::string text;
   const std::vector<kernel::LaunchGroup> launches = kernel::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {
-    const emit::KernelLaunch& launch = p.manifest.kernels[k];
+    const manifest::KernelLaunch& launch = p.manifest.kernels[k];
     const predict::Counts counts = counts_of(p.plan, launches[k]);
     text += fmt::format("  {}: source {}, {:.9g} us, {} bytes, {}\n", launch.name,
                         hash(kernel_of(p.source, launch.name)), p.cost.kernels[k].us, launch.shared_bytes,

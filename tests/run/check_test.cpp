@@ -26,9 +26,9 @@ struct Right {
   explicit Right(KernelGraph g)
       : graph(fuse::separate(g, target::find("sm_80"))), program(run::transpile(graph, target::find("sm_80"))) {
     inputs = reference::random_inputs(graph, 1);
-    for (const emit::TensorPlace& t : program.manifest.tensors) {
+    for (const manifest::TensorPlace& t : program.manifest.tensors) {
       const int at = graph_tensor(graph, t);
-      if (t.role == emit::Role::input)
+      if (t.role == manifest::Role::input)
         storage.push_back(pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values));
       else
         storage.push_back(pack(t, inputs.reference.tensors[static_cast<std::size_t>(at)].values));
@@ -127,7 +127,7 @@ TEST(Check, ATensorStoredInAnotherShapeIsCompared) {
   Right right(g);
   right.graph = g;
   const std::string t = g.tensors[static_cast<std::size_t>(g.ops[0].outputs[0])].name;
-  const emit::TensorPlace& place =
+  const manifest::TensorPlace& place =
       right.program.manifest.tensors[static_cast<std::size_t>(right.place(fuse::stored_name(t)))];
   ASSERT_NE(place.shape, (Shape{4, 8, 32}));
   const RunResult correct = right.check(1);
@@ -165,8 +165,8 @@ TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
 TEST(Check, StagesAreCheckedAgainstWhatTheRunGaveThem) {
   Right right(mlp());
   std::string middle;
-  for (const emit::TensorPlace& t : right.program.manifest.tensors)
-    if (t.role == emit::Role::intermediate && t.shape == Shape{512, 256}) middle = t.name;
+  for (const manifest::TensorPlace& t : right.program.manifest.tensors)
+    if (t.role == manifest::Role::intermediate && t.shape == Shape{512, 256}) middle = t.name;
   ASSERT_NE(middle, "");
   right.plant(middle, 511 * 256 + 255, 500);  // in the last tile, which every sample takes
   const reference::SampleLimits few{.work = 1e7, .max_tiles = 2};
@@ -212,8 +212,8 @@ TEST(Check, NothingFiniteIsNothingToCompare) {
   Right right(b.build());
   reference::InputChoice choice = right.inputs;
   choice.exponents = {1000};  // beyond the largest f16
-  for (const emit::TensorPlace& t : right.program.manifest.tensors)
-    if (t.role == emit::Role::output)
+  for (const manifest::TensorPlace& t : right.program.manifest.tensors)
+    if (t.role == manifest::Role::output)
       right.storage[static_cast<std::size_t>(right.place("Y"))] =
           pack(t, reference::input_part(right.graph, choice, 0, reference::whole(t.shape)).values);
   RunResult r{.status = Status::correct};

@@ -52,8 +52,8 @@ std::string finding(const emit::EmittedProgram& p, const std::vector<reference::
   static const toolchain::Cache cache = toolchain::Cache::temporary();
   std::vector<Bytes> storage;
   std::size_t input = 0;
-  for (const emit::TensorPlace& t : p.manifest.tensors)
-    if (t.role == emit::Role::input)
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
+    if (t.role == manifest::Role::input)
       storage.push_back(pack(t, given.empty() ? values(t.shape, 3).values : given.at(input++).values));
     else
       storage.push_back(poisoned(t));
@@ -125,7 +125,7 @@ TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   EXPECT_EQ(finding(p), "");
   // Injected: W is not constant.
   emit::EmittedProgram wrong = p;
-  for (emit::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
+  for (manifest::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor W: ")) << finding(wrong);
   EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet")) << finding(wrong);
   // Injected: a kernel does not wait.
@@ -137,7 +137,7 @@ TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   wrong.source.replace(second, 15, "");
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor T: ")) << finding(wrong);
   // Launched when the one before has ended it needs none.
-  for (emit::KernelLaunch& k : wrong.manifest.kernels) k.programmatic = false;
+  for (manifest::KernelLaunch& k : wrong.manifest.kernels) k.programmatic = false;
   EXPECT_EQ(finding(wrong), "");
 }
 

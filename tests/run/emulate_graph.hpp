@@ -25,13 +25,13 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
   const emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());
-  for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << g.name << ": " << f.message;
   for (std::size_t t = 0; t < storage.size(); ++t)
-    if (const emit::TensorPlace& place = p.manifest.tensors[t]; place.role == emit::Role::output)
+    if (const manifest::TensorPlace& place = p.manifest.tensors[t]; place.role == manifest::Role::output)
       outputs[static_cast<std::size_t>(place.position)] = unpack(place, storage[t]);
   return outputs;
 }

@@ -11,10 +11,10 @@
 namespace zellige::run {
 namespace {
 
-std::vector<Bytes> storage_of(const emit::Manifest& m) {
+std::vector<Bytes> storage_of(const manifest::Manifest& m) {
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors) {
-    storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors) {
+    storage.push_back(t.role == manifest::Role::input ? pack(t, hand_input()) : poisoned(t));
   }
   return storage;
 }
@@ -73,14 +73,14 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
 // X -> s -> t -> u -> Y by kernels that add one, or reverse; s and u share the workspace's first bytes.
 emit::EmittedProgram shared_workspace() {
   emit::EmittedProgram p = hand_written();
-  const emit::TensorPlace X = p.manifest.tensors[0], s = p.manifest.tensors[1], Y = p.manifest.tensors[2];
-  emit::TensorPlace t = s, u = s;
+  const manifest::TensorPlace X = p.manifest.tensors[0], s = p.manifest.tensors[1], Y = p.manifest.tensors[2];
+  manifest::TensorPlace t = s, u = s;
   t.name = "t", t.offset = 512;
   u.name = "u";
   p.manifest.tensors = {X, s, t, u, Y};
   p.manifest.buffer_size = 1024;
-  emit::KernelLaunch increment = p.manifest.kernels[0], reverse = p.manifest.kernels[1];
-  const auto between = [](emit::KernelLaunch k, int from, int to) {
+  manifest::KernelLaunch increment = p.manifest.kernels[0], reverse = p.manifest.kernels[1];
+  const auto between = [](manifest::KernelLaunch k, int from, int to) {
     k.tensors = {from, to};
     return k;
   };
@@ -115,7 +115,7 @@ TEST_F(Emulated, WhatAnotherTensorLeftInTheSameBytesIsUninitialised) {
 
 TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
   emit::EmittedProgram p = hand_written();
-  emit::TensorPlace& x = p.manifest.tensors[0];
+  manifest::TensorPlace& x = p.manifest.tensors[0];
   x.strides = {72, 1}, x.bytes = (3 * 72 + 64) * 2;
   p.source = changed(p.source, "X[i]", "X[blockIdx.x * 72 + threadIdx.x]");
   std::vector<Bytes> storage = storage_of(p.manifest);

@@ -22,8 +22,8 @@ std::string end_of(const std::string& lines) {
         emit::EmittedProgram p = hand_written();
         p.source = changed(p.source, "  tile[threadIdx.x] = s[i];\n", lines + "  tile[threadIdx.x] = s[i];\n");
         std::vector<Bytes> storage;
-        for (const emit::TensorPlace& t : p.manifest.tensors)
-          storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
+        for (const manifest::TensorPlace& t : p.manifest.tensors)
+          storage.push_back(t.role == manifest::Role::input ? pack(t, hand_input()) : poisoned(t));
         const toolchain::Cubin cubin =
             toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), toolchain::Cache(folder.path));
         try {

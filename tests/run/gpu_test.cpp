@@ -26,8 +26,8 @@ TEST(Gpu, HandWrittenProgramRuns) {
   const toolchain::Cache cache(folder.path);
   emit::EmittedProgram p = hand_written();
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : p.manifest.tensors) {
-    storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
+  for (const manifest::TensorPlace& t : p.manifest.tensors) {
+    storage.push_back(t.role == manifest::Role::input ? pack(t, hand_input()) : poisoned(t));
   }
   const toolchain::Cubin cubin = toolchain::compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   const GpuRun r = run_on_gpu(p.manifest, cubin, storage, Timing::hot);

@@ -36,11 +36,11 @@ extern "C" void emulate_reverse(zellige::emulate::Launch& l) { zellige::emulate:
 #endif
 )";
   p.manifest = {.name = "hand", .target = "sm_80"};
-  auto tensor = [](const char* name, emit::Role role, std::int64_t offset) {
-    return emit::TensorPlace{name, graph::DType::f16, {4, 64}, {64, 1}, role, 0, offset, 512};
+  auto tensor = [](const char* name, manifest::Role role, std::int64_t offset) {
+    return manifest::TensorPlace{name, graph::DType::f16, {4, 64}, {64, 1}, role, 0, offset, 512};
   };
-  p.manifest.tensors = {tensor("X", emit::Role::input, -1), tensor("s", emit::Role::intermediate, 0),
-                        tensor("Y", emit::Role::output, -1)};
+  p.manifest.tensors = {tensor("X", manifest::Role::input, -1), tensor("s", manifest::Role::intermediate, 0),
+                        tensor("Y", manifest::Role::output, -1)};
   p.manifest.kernels = {{"increment", {4, 1, 1}, {64, 1, 1}, 0, {0, 1}, {false, true}},
                         {"reverse", {4, 1, 1}, {64, 1, 1}, 128, {1, 2}, {false, true}}};
   p.manifest.buffer_size = 512;

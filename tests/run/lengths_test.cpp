@@ -42,9 +42,9 @@ struct Result {
 Result ran(const graph::KernelGraph& g, const emit::EmittedProgram& p, const std::vector<reference::Array>& inputs,
            const toolchain::Cache& cache) {
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun run = run_emulated(p, storage, cache, 2);
   for (const auto& f : run.findings) ADD_FAILURE() << g.name << ": " << f.message;
   Result r;
@@ -54,7 +54,7 @@ Result ran(const graph::KernelGraph& g, const emit::EmittedProgram& p, const std
       r.bytes += k.counters[c];
   }
   for (std::size_t t = 0; t < storage.size(); ++t)
-    if (p.manifest.tensors[t].role == emit::Role::output) r.y = unpack(p.manifest.tensors[t], storage[t]);
+    if (p.manifest.tensors[t].role == manifest::Role::output) r.y = unpack(p.manifest.tensors[t], storage[t]);
   return r;
 }
 

@@ -50,14 +50,14 @@ plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const p
   const std::vector<reference::Array> in = numbers(g, 7), expected = reference::run_reference(g, in);
   emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << g.name << " on " << target << ": " << f.message;
   for (std::size_t t = 0; t < storage.size(); ++t) {
-    const emit::TensorPlace& place = p.manifest.tensors[t];
-    if (place.role != emit::Role::output) continue;
+    const manifest::TensorPlace& place = p.manifest.tensors[t];
+    if (place.role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(place, storage[t]);
     const std::vector<double>& y = expected[static_cast<std::size_t>(place.position)].values;
     EXPECT_EQ(found.size(), y.size());

@@ -7,12 +7,12 @@
 #include <random>
 
 #include "../all_cases.hpp"
-#include "emit/launch_sizes.hpp"
 #include "emulate_graph.hpp"
-#include "graph/json_text.hpp"
 #include "graph/sized_graph.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
+#include "manifest/launch_sizes.hpp"
 #include "run/compile.hpp"
 #include "system/files.hpp"
 
@@ -46,7 +46,7 @@ graph::KernelGraph graph_of(bool causal, bool separate = false) {
       {"op": "mask", "inputs": ["masked", "last_keys"], "outputs": ["within"]})");
     text = replaced_once(text, R"({"op":"softmax","inputs":["masked"])", R"({"op":"softmax","inputs":["within"])");
   }
-  return json::from_json(graph::parse_json(text, "graph"), "graph");
+  return json::from_json(json::parse_json(text, "graph"), "graph");
 }
 
 /// Attention of each token over those of its sequence, computed by its definition. Tokens after the last end are a sequence, too.
@@ -93,11 +93,11 @@ Result ran(const emit::EmittedProgram& p, const std::string& source, const Ends&
   in.push_back({{std::ssize(ends)}, std::vector<double>(ends.begin(), ends.end())});
   std::vector<std::int64_t> sizes;
   for (const tile::Size& s : p.manifest.sizes) sizes.push_back(s.name == "T" ? tokens : std::ssize(ends) - 1);
-  const emit::Manifest m = emit::at_sizes(p.manifest, sizes);
+  const manifest::Manifest m = manifest::at_sizes(p.manifest, sizes);
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun run = run_emulated(source, m, storage, cache, 2);
   Result r;
   for (const auto& f : run.findings) r.finding = f.message;
@@ -108,7 +108,7 @@ Result ran(const emit::EmittedProgram& p, const std::string& source, const Ends&
   }
   const std::vector<double> right = attention(in, ends, causal);
   for (std::size_t t = 0; t < storage.size(); ++t) {
-    if (m.tensors[t].role != emit::Role::output) continue;
+    if (m.tensors[t].role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(m.tensors[t], storage[t]);
     for (std::size_t i = 0; i < right.size(); ++i)
       r.error = std::fabs(found[i] - right[i]) <= 1e9 ? std::max(r.error, std::fabs(found[i] - right[i])) : 1e9;

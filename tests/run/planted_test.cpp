@@ -100,8 +100,8 @@ std::string verdict(const graph::KernelGraph& g, const emit::EmittedProgram& p, 
   for (const std::uint64_t seed : {1, 2, 3}) {
     const reference::RandomInputs inputs = reference::random_inputs(g, seed);
     std::vector<Bytes> storage;
-    for (const emit::TensorPlace& t : p.manifest.tensors)
-      storage.push_back(t.role == emit::Role::input
+    for (const manifest::TensorPlace& t : p.manifest.tensors)
+      storage.push_back(t.role == manifest::Role::input
                             ? pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
                             : poisoned(t));
     const EmulatedRun r = run_emulated(p, storage, cache, 1);
@@ -111,8 +111,8 @@ std::string verdict(const graph::KernelGraph& g, const emit::EmittedProgram& p, 
     reference::Judge judge(g, inputs.arrays, inputs.reference);
     std::string worst = "correct";
     for (std::size_t i = 0; i < p.manifest.tensors.size(); ++i) {
-      const emit::TensorPlace& t = p.manifest.tensors[i];
-      if (t.role != emit::Role::output) continue;
+      const manifest::TensorPlace& t = p.manifest.tensors[i];
+      if (t.role != manifest::Role::output) continue;
       const reference::Comparison c =
           judge.compare(g.outputs[static_cast<std::size_t>(t.position)], {t.shape, unpack(t, storage[i])});
       if (!c.correct && !c.explained) return "wrong\t";

@@ -1,6 +1,6 @@
-#include "emit/manifest.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
+#include "manifest/manifest.hpp"
 #include "run/outputs.hpp"
 #include "system/files.hpp"
 
@@ -43,11 +43,11 @@ TEST(Report, ALongOneIsAppendedTo) {
     report.add(6, "6");
     expected += "6\n7\n";
     EXPECT_EQ(system::read_whole(file), expected);
-    EXPECT_TRUE(outputs.written().holds(emit::hash(expected)));
+    EXPECT_TRUE(outputs.written().holds(manifest::hash(expected)));
     report.add(9, "9");
   }
   EXPECT_EQ(system::read_whole(file), expected + "9\n");
-  EXPECT_TRUE(outputs.written().holds(emit::hash(expected + "9\n")));
+  EXPECT_TRUE(outputs.written().holds(manifest::hash(expected + "9\n")));
 }
 
 TEST(Report, NoneWritesNothing) {

@@ -163,7 +163,7 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
   const graph::KernelGraph g = b.build();
   const emit::EmittedProgram p = test::transpile(g, target::find("sm_80"));
   int taken = 0;
-  for (const emit::TensorPlace& t : p.manifest.tensors)
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
     if (t.memory >= 0) {
       ++taken;
       EXPECT_EQ(t.name, "cache");
@@ -171,7 +171,7 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
     }
   EXPECT_EQ(taken, 1);
   EXPECT_NE(p.source.find("/// Output cache is input K, changed; outputs[0] is not looked at."), std::string::npos);
-  EXPECT_NE(emit::to_json(p.manifest).find("\"memory\": \"K\""), std::string::npos);
+  EXPECT_NE(manifest::to_json(p.manifest).find("\"memory\": \"K\""), std::string::npos);
   EXPECT_EQ(p.manifest.buffer_size, 0);
   expect_as_reference(g, {random({32, 40}), {{3}, {5, 31, 0}}, random({3, 40}), random({2, 40}), {{1}, {7}}}, 0, 0);
 }

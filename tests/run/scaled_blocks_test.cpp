@@ -77,15 +77,15 @@ void expect_right(const ScaledProduct& p) {
   static const toolchain::Cache cache = toolchain::Cache::temporary();
   const emit::EmittedProgram program = test::transpile(g, target::find("sm_90a"));
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : program.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun run = run_emulated(program, storage, cache, 2);
   for (const auto& f : run.findings) ADD_FAILURE() << f.message;
   for (const auto& [counter, n] : predict::predict(plan.kernels.back()))
     EXPECT_EQ(n, run.kernels.back().counters[counter]) << emulate::name(counter);
   for (std::size_t t = 0; t < storage.size(); ++t) {
-    if (program.manifest.tensors[t].role != emit::Role::output) continue;
+    if (program.manifest.tensors[t].role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(program.manifest.tensors[t], storage[t]);
     int wrong = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -146,8 +146,8 @@ TEST(ScaledBlocks, SayWhatTheirPrecisionMayBe) {
   };
   const auto error = [&](const char* operands, const char* precision) -> std::string {
     try {
-      const graph::KernelGraph g = json::from_json(graph::parse_json(loaded(operands, precision), "p"), "p");
-      EXPECT_EQ(json::to_json(json::from_json(graph::parse_json(json::to_json(g), "p"), "p")), json::to_json(g));
+      const graph::KernelGraph g = json::from_json(json::parse_json(loaded(operands, precision), "p"), "p");
+      EXPECT_EQ(json::to_json(json::from_json(json::parse_json(json::to_json(g), "p"), "p")), json::to_json(g));
       return "";
     } catch (const Error& e) {
       return e.what();

@@ -43,7 +43,7 @@ TEST(Shapes, RowsThatEndInsideAChunk) {
     b.output(matmul(A, B), "C");
     const emit::EmittedProgram p = test::transpile(
         b.build(), target::find("sm_90a"), {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
-    const emit::KernelLaunch& last = p.manifest.kernels.back();
+    const manifest::KernelLaunch& last = p.manifest.kernels.back();
     bool stores = false;
     for (std::size_t i = 0; i < last.tensors.size(); ++i)
       stores = stores || (last.writes[i] && last.maps.contains(static_cast<int>(i)));
@@ -67,7 +67,7 @@ TEST(Shapes, ThePaddingOfLinesIsStored) {
     for (const bool open : {true, false}) {
       const graph::KernelGraph g = wide(open ? graph::Strides{} : graph::Strides{520, 1});
       const emit::EmittedProgram p = test::transpile(g, target::find(target), {});
-      const auto output = std::ranges::find(p.manifest.tensors, emit::Role::output, &emit::TensorPlace::role);
+      const auto output = std::ranges::find(p.manifest.tensors, manifest::Role::output, &manifest::TensorPlace::role);
       ASSERT_NE(output, p.manifest.tensors.end());
       EXPECT_EQ(output->strides, (graph::Strides{520, 1}));
       EXPECT_EQ(output->bytes, 2 * (open ? 1100 * 520 : 1099 * 520 + 517)) << target;

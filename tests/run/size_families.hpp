@@ -5,9 +5,9 @@
 #include <random>
 #include <set>
 
-#include "emit/launch_sizes.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
+#include "manifest/launch_sizes.hpp"
 
 namespace zellige::run {
 
@@ -132,23 +132,24 @@ struct Ran {
 };
 
 /// Runs a manifest, which must be that of a launch.
-inline Ran ran(const std::string& source, const emit::Manifest& m, const std::vector<reference::Array>& inputs,
+inline Ran ran(const std::string& source, const manifest::Manifest& m, const std::vector<reference::Array>& inputs,
                const toolchain::Cache& cache) {
   Ran r;
-  for (const emit::TensorPlace& t : m.tensors)
-    r.storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                    : poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    r.storage.push_back(t.role == manifest::Role::input
+                            ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                            : poisoned(t));
   EmulatedRun done = run_emulated(source, m, r.storage, cache, 2);
   for (const auto& f : done.findings) ADD_FAILURE() << f.message;
   r.kernels = std::move(done.kernels);
   return r;
 }
 
-inline void expect_near(const KernelGraph& g, const emit::Manifest& m, const Ran& r,
+inline void expect_near(const KernelGraph& g, const manifest::Manifest& m, const Ran& r,
                         const std::vector<reference::Array>& inputs) {
   const std::vector<reference::Array> expected = reference::run_reference(g, inputs);
   for (std::size_t t = 0; t < m.tensors.size(); ++t) {
-    if (m.tensors[t].role != emit::Role::output) continue;
+    if (m.tensors[t].role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(m.tensors[t], r.storage[t]);
     const std::vector<double>& right = expected[static_cast<std::size_t>(m.tensors[t].position)].values;
     ASSERT_EQ(found.size(), right.size());
@@ -158,9 +159,9 @@ inline void expect_near(const KernelGraph& g, const emit::Manifest& m, const Ran
 }
 
 /// Returns whether the outputs of two runs have the same bits.
-inline bool same_outputs(const emit::Manifest& m, const Ran& a, const Ran& b) {
+inline bool same_outputs(const manifest::Manifest& m, const Ran& a, const Ran& b) {
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
-    if (m.tensors[t].role == emit::Role::output && a.storage[t] != b.storage[t]) return false;
+    if (m.tensors[t].role == manifest::Role::output && a.storage[t] != b.storage[t]) return false;
   return true;
 }
 

@@ -51,19 +51,19 @@ static int injected(int site, int n) {
 }
 
 /// Returns whether a run finds a fault: by a finding, an exception, or an output that is not `right`.
-bool found(const std::string& source, const emit::Manifest& m, const std::vector<reference::Array>& inputs,
+bool found(const std::string& source, const manifest::Manifest& m, const std::vector<reference::Array>& inputs,
            const Ran& right, const toolchain::Cache& cache) {
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : m.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : m.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   try {
     if (!run_emulated(source, m, storage, cache, 2).findings.empty()) return true;
   } catch (const std::exception&) {  // such as a descriptor that reaches beyond its tensor
     return true;
   }
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
-    if (m.tensors[t].role == emit::Role::output && storage[t] != right.storage[t]) return true;
+    if (m.tensors[t].role == manifest::Role::output && storage[t] != right.storage[t]) return true;
   return false;
 }
 
@@ -92,7 +92,7 @@ void plant_in_source(const Family& f, const emit::EmittedProgram& p, const toolc
   for (const std::int64_t n : places(f.size)) {
     const std::vector<reference::Array> inputs = inputs_of(f.graph(n));
     const std::int64_t at[] = {n};
-    const emit::Manifest launch = emit::at_sizes(p.manifest, at);
+    const manifest::Manifest launch = manifest::at_sizes(p.manifest, at);
     unsetenv("ZELLIGE_PLANTED_SIZE");
     const Ran right = ran(source, launch, inputs, cache);
     for (int site = 0; site < sites; ++site)
@@ -111,17 +111,17 @@ void plant_in_manifest(const Family& f, const emit::EmittedProgram& p, const too
   for (const std::int64_t n : places(f.size)) {
     const std::vector<reference::Array> inputs = inputs_of(f.graph(n));
     const std::int64_t at[] = {n};
-    const emit::Manifest launch = emit::at_sizes(p.manifest, at);
+    const manifest::Manifest launch = manifest::at_sizes(p.manifest, at);
     const Ran right = ran(p.source, launch, inputs, cache);
     for (const auto& [field, is] : p.manifest.sized)
       for (const int by : faults(f.size, n)) {
-        using enum emit::SizedField::Kind;
+        using enum manifest::SizedField::Kind;
         if (field.kind != scalar && field.kind != map_extent && (field.kind != grid || by > 0)) continue;
-        emit::Manifest wrong = p.manifest;
+        manifest::Manifest wrong = p.manifest;
         wrong.sized.at(field) = tile::SizeExpression(is.at(at) + by);
         ++tally.all;
         try {
-          const emit::Manifest injected = emit::at_sizes(wrong, at);
+          const manifest::Manifest injected = manifest::at_sizes(wrong, at);
           if (!found(p.source, injected, inputs, right, cache))
             tally.missed.push_back(fmt::format("{} on {}: {} of kind {} by {} at {}", f.name, f.target,
                                                is.text(p.manifest.sizes), static_cast<int>(field.kind), by, n));

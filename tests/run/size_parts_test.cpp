@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "graph/json_text.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 #include "run/compile.hpp"
 #include "sized_run.hpp"
 #include "system/files.hpp"
@@ -16,7 +16,7 @@ namespace zellige::run {
 namespace {
 
 graph::KernelGraph graph_of(const std::string& text) {
-  return json::from_json(graph::parse_json(text, "graph"), "graph");
+  return json::from_json(json::parse_json(text, "graph"), "graph");
 }
 
 /// The graph of operators on inputs, with the sizes T from 1 to 40 and P from 1 to 72.

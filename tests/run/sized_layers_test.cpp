@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "../all_cases.hpp"
-#include "graph/json_text.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 #include "run/compile.hpp"
 #include "sized_run.hpp"
 #include "system/files.hpp"
@@ -24,7 +24,7 @@ TEST(SizedLayers, OneProgramIsRightAtAllSizes) {
       SCOPED_TRACE(fmt::format("{} on {}", name, target));
       const std::string text =
           system::read_whole(fmt::format(ZELLIGE_SOURCE_DIR "/tests/run/sized_layers/{}.json", name));
-      const graph::KernelGraph g = json::from_json(graph::parse_json(text, name), name);
+      const graph::KernelGraph g = json::from_json(json::parse_json(text, name), name);
       emit::EmittedProgram p;
       const auto error = refused([&] { p = compile(g, target::find(target), {.fuse = true, .variants = 1}).program; });
       if (error) {

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "emit/launch_sizes.hpp"
+#include "manifest/launch_sizes.hpp"
 #include "emulate_graph.hpp"
 #include "graph/sized_graph.hpp"
 #include "reference/inputs.hpp"
@@ -39,18 +39,18 @@ inline std::set<Values> values_of(const tile::SizeList& sizes, int random_ones, 
 inline std::string fault_of_launch(const graph::KernelGraph& constants, const emit::EmittedProgram& p,
                                    const Values& values, const toolchain::Cache& cache, double share,
                                    double absolute = 0) {
-  const emit::Manifest launch = emit::at_sizes(p.manifest, values);
+  const manifest::Manifest launch = manifest::at_sizes(p.manifest, values);
   const std::vector<reference::Array> inputs = reference::random_inputs(constants, 3).arrays;
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : launch.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+  for (const manifest::TensorPlace& t : launch.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
                                                   : poisoned(t));
   const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
   for (const auto& f : r.findings) return f.message;
   const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
   for (std::size_t t = 0; t < launch.tensors.size(); ++t) {
-    const emit::TensorPlace& place = launch.tensors[t];
-    if (place.role != emit::Role::output) continue;
+    const manifest::TensorPlace& place = launch.tensors[t];
+    if (place.role != manifest::Role::output) continue;
     const std::vector<double> found = unpack(place, storage[t]);
     const std::vector<double>& right = expected[static_cast<std::size_t>(place.position)].values;
     if (found.size() != right.size()) return fmt::format("{} elements for {}", found.size(), right.size());

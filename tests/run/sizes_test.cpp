@@ -33,7 +33,7 @@ TEST(Sizes, OneProgramIsRightAtAllOfThem) {
       const KernelGraph g = f.graph(n);
       const std::vector<reference::Array> inputs = inputs_of(g);
       const std::int64_t at[] = {n};
-      const emit::Manifest launch = emit::at_sizes(p.manifest, at);
+      const manifest::Manifest launch = manifest::at_sizes(p.manifest, at);
       const Ran sized = ran(p.source, launch, inputs, cache);
       expect_near(g, launch, sized, inputs);
       const plan::Plan plan = plan::proved(plan::at_sizes(p.plan, at), target, false);
@@ -62,10 +62,10 @@ TEST(Sizes, MayBeZeroInAManifest) {
   emit::Text host;
   emit::host_entry(p.manifest, host);
   EXPECT_NE(host.str().find("\n  if ((nT + "), std::string::npos) << host.str();
-  EXPECT_EQ(emit::parse_manifest(emit::to_json(p.manifest), "zero").sized, p.manifest.sized);
+  EXPECT_EQ(manifest::parse_manifest(manifest::to_json(p.manifest), "zero").sized, p.manifest.sized);
   for (const std::int64_t n : {0, 5}) {
     const std::int64_t at[] = {n};
-    const emit::Manifest launch = emit::at_sizes(p.manifest, at);
+    const manifest::Manifest launch = manifest::at_sizes(p.manifest, at);
     check(launch);
     const reference::Array x = n == 0 ? reference::Array{{0, 96}, {}} : integers({n, 96}, 0);
     const Ran r = ran(p.source, launch, {x}, cache);

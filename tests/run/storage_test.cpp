@@ -10,9 +10,9 @@
 namespace zellige::run {
 namespace {
 
-using emit::Role;
-using emit::TensorPlace;
 using graph::DType;
+using manifest::Role;
+using manifest::TensorPlace;
 
 TensorPlace place(std::string name, DType dtype, graph::Shape shape, graph::Strides strides, Role role = Role::input,
                   std::int64_t offset = -1) {
@@ -74,8 +74,8 @@ TEST(Storage, TheWrongNumberOfValuesIsRefused) {
             "tensor X0: 2 values given; its shape (2, 3) has 6");
 }
 
-emit::Manifest two_kernels() {
-  emit::Manifest m{.name = "m", .target = "sm_80"};
+manifest::Manifest two_kernels() {
+  manifest::Manifest m{.name = "m", .target = "sm_80"};
   m.tensors = {place("X", DType::f16, {8}, {1}), place("s", DType::f16, {128}, {1}, Role::intermediate, 0),
                place("t", DType::f16, {128}, {1}, Role::intermediate, 256),
                place("Y", DType::f16, {8}, {1}, Role::output)};
@@ -88,7 +88,7 @@ emit::Manifest two_kernels() {
 
 TEST(Storage, SoundManifestsPass) {
   check(two_kernels());
-  emit::Manifest reuse = two_kernels();  // s is dead where u is born
+  manifest::Manifest reuse = two_kernels();  // s is dead where u is born
   reuse.tensors.push_back(place("u", DType::f16, {128}, {1}, Role::intermediate, 0));
   reuse.kernels[2].tensors.push_back(4);
   reuse.kernels[2].writes.push_back(true);
@@ -97,7 +97,7 @@ TEST(Storage, SoundManifestsPass) {
 
 TEST(Storage, ContradictoryManifestsAreRefused) {
   auto refused = [](auto change) {
-    emit::Manifest m = two_kernels();
+    manifest::Manifest m = two_kernels();
     change(m);
     return message_of([&] { check(m); });
   };

@@ -111,9 +111,9 @@ struct Faulty {
     const graph::KernelGraph g = two_tiles();
     program = test::transpile(g, one, {{plan::Blocks::persistent}});
     source = with_faults(program.source);
-    for (const emit::TensorPlace& t : program.manifest.tensors)
+    for (const manifest::TensorPlace& t : program.manifest.tensors)
       inputs.push_back(
-          t.role == emit::Role::input
+          t.role == manifest::Role::input
               ? pack(t,
                      integers(g.tensors[static_cast<std::size_t>(g.inputs[static_cast<std::size_t>(t.position)])].shape,
                               t.position)

@@ -1,6 +1,6 @@
 // Programs with sizes that have variants: a launch runs the one that variant_at() says, each is right on the emulator about the ends of
 // its range and at random values of it, and no range can have values for which its kernels are not proved.
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <random>
 #include <set>
 
-#include "graph/json_text.hpp"
 #include "graph/sized_graph.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
+#include "json/json_text.hpp"
 #include "plan/at_sizes.hpp"
 #include "plan/estimate.hpp"
 #include "predict/predict.hpp"
@@ -39,13 +39,13 @@ constexpr const char* norm = R"({"zellige_graph": 1, "name": "norm",
   "inputs": [{"name": "x", "dtype": "f16", "shape": ["T", 512]}],
   "operators": [{"op": "rms_norm", "inputs": ["x"], "outputs": ["y"]}], "outputs": ["y"]})";
 
-graph::KernelGraph graph_of(const char* text) { return json::from_json(graph::parse_json(text, "graph"), "graph"); }
+graph::KernelGraph graph_of(const char* text) { return json::from_json(json::parse_json(text, "graph"), "graph"); }
 
 emit::EmittedProgram program_of(const char* text, const char* target) {
   return compile(graph_of(text), target::find(target), {.fuse = true}).program;
 }
 
-graph::SizeValues by_name(const emit::Manifest& m, const Values& values) {
+graph::SizeValues by_name(const manifest::Manifest& m, const Values& values) {
   graph::SizeValues all;
   for (std::size_t i = 0; i < values.size(); ++i) all[m.sizes[i].name] = values[i];
   return all;
@@ -72,8 +72,8 @@ TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
       const graph::KernelGraph g = graph_of(text);
       const emit::EmittedProgram p = program_of(text, target);
       ASSERT_EQ(p.variants.size(), p.manifest.variants.size());
-      std::map<const emit::Manifest*, int> launched;
-      for (const emit::Manifest* of : emit::programs_of(p.manifest)) {
+      std::map<const manifest::Manifest*, int> launched;
+      for (const manifest::Manifest* of : manifest::programs_of(p.manifest)) {
         const tile::SizeList& range = of->range.empty() ? p.manifest.sizes : of->range;
         std::vector<Values> all{{}};
         for (std::size_t i = 0; i < range.size(); ++i) {
@@ -86,7 +86,7 @@ TEST(Variants, AreRightAboutTheEndsOfTheirRangesAndWithin) {
         }
         for (const Values& values : all) {
           SCOPED_TRACE(fmt::format("{} on {} at {}", g.name, target, fmt::format("{}", fmt::join(values, ", "))));
-          ++launched[&emit::variant_at(p.manifest, values)];
+          ++launched[&manifest::variant_at(p.manifest, values)];
           expect_right(g, p, values, cache, 0.005);
         }
       }
@@ -99,8 +99,8 @@ TEST(Variants, OfALinearLayerEndAtItsTypicalValues) {
   ASSERT_GE(p.variants.size(), 1U);
   EXPECT_LE(p.variants.size(), 7U);
   const Values few{16}, all{2048};
-  EXPECT_NE(&emit::variant_at(p.manifest, few), &p.manifest);
-  EXPECT_EQ(&emit::variant_at(p.manifest, all), &p.manifest);
+  EXPECT_NE(&manifest::variant_at(p.manifest, few), &p.manifest);
+  EXPECT_EQ(&manifest::variant_at(p.manifest, all), &p.manifest);
   for (std::size_t i = 1; i < p.manifest.variants.size(); ++i)
     EXPECT_LE(p.manifest.variants[i - 1].range[0].high, p.manifest.variants[i].range[0].high);
 }
@@ -108,7 +108,8 @@ TEST(Variants, OfALinearLayerEndAtItsTypicalValues) {
 TEST(Variants, ForMultiplesOf8CopyWholeVectors) {
   const emit::EmittedProgram p = program_of(rows_of_keys, "sm_90a");
   const Values odd{64, 2047}, even{64, 2040};
-  const emit::Manifest &whole = emit::variant_at(p.manifest, odd), &aligned = emit::variant_at(p.manifest, even);
+  const manifest::Manifest &whole = manifest::variant_at(p.manifest, odd),
+                           &aligned = manifest::variant_at(p.manifest, even);
   EXPECT_EQ(&whole, &p.manifest);
   ASSERT_NE(&aligned, &p.manifest);
   EXPECT_EQ(aligned.range[1].multiple, 8);
@@ -121,19 +122,19 @@ TEST(Variants, AreNoMoreThanTheOptionsAllow) {
     EXPECT_LE(made.program.variants.size(), static_cast<std::size_t>(n - 1));
   }
   const emit::EmittedProgram p = program_of(linear, "sm_80");
-  CompileOptions replayed{.fuse = true, .plan = tiling_options(emit::to_json(p.manifest), target::find("sm_80"))};
+  CompileOptions replayed{.fuse = true, .plan = tiling_options(manifest::to_json(p.manifest), target::find("sm_80"))};
   EXPECT_TRUE(compile(graph_of(linear), target::find("sm_80"), replayed).program.variants.empty());
 }
 
 TEST(Variants, AreReadAsTheyAreWritten) {
   for (const char* text : {linear, rows_of_keys}) {
     const emit::EmittedProgram p = program_of(text, "sm_90a");
-    const std::string manifest = emit::to_json(p.manifest);
-    const emit::Manifest read = emit::parse_manifest(manifest, "m");  // without what its kernels cost
-    EXPECT_EQ(emit::to_json(emit::parse_manifest(emit::to_json(read), "m")), emit::to_json(read));
+    const std::string manifest = manifest::to_json(p.manifest);
+    const manifest::Manifest read = manifest::parse_manifest(manifest, "m");  // without what its kernels cost
+    EXPECT_EQ(manifest::to_json(manifest::parse_manifest(manifest::to_json(read), "m")), manifest::to_json(read));
     ASSERT_EQ(read.variants.size(), p.manifest.variants.size());
     for (std::size_t v = 0; v < read.variants.size(); ++v) {
-      EXPECT_EQ(emit::text_of(read.variants[v].range), emit::text_of(p.manifest.variants[v].range));
+      EXPECT_EQ(manifest::text_of(read.variants[v].range), manifest::text_of(p.manifest.variants[v].range));
       EXPECT_EQ(read.variants[v].sized, p.manifest.variants[v].sized);
       EXPECT_EQ(read.variants[v].tensors, p.manifest.variants[v].tensors);
     }
@@ -141,7 +142,7 @@ TEST(Variants, AreReadAsTheyAreWritten) {
     const emit::EmittedProgram again = ir::compile(ir, "p.ir").program;
     EXPECT_EQ(ir::print(again), ir);
     EXPECT_EQ(again.source, p.source);
-    EXPECT_EQ(emit::to_json(again.manifest), manifest);
+    EXPECT_EQ(manifest::to_json(again.manifest), manifest);
   }
 }
 
@@ -159,41 +160,41 @@ std::string message(const Work& work) {
 TEST(Variants, HaveNoRangeThatIsWiderThanTheirProof) {
   const emit::EmittedProgram p = program_of(linear, "sm_90a");
   const auto why = [&](const auto& change) {
-    emit::Manifest wrong = p.manifest;
+    manifest::Manifest wrong = p.manifest;
     change(wrong);
-    const std::string error = message([&] { emit::check_variants(wrong); });
-    EXPECT_EQ(message([&] { emit::unsealed_manifest(emit::to_json(wrong), "m"); }), error);
+    const std::string error = message([&] { manifest::check_variants(wrong); });
+    EXPECT_EQ(message([&] { manifest::unsealed_manifest(manifest::to_json(wrong), "m"); }), error);
     return error;
   };
-  EXPECT_EQ(why([](emit::Manifest&) {}), "");
+  EXPECT_EQ(why([](manifest::Manifest&) {}), "");
   for (std::size_t i = 0; i < p.manifest.variants.size(); ++i) {
     const tile::Size range = p.manifest.variants[i].range[0];
     if (range.low == range.high) {
       EXPECT_EQ(
-          why([&](emit::Manifest& m) { ++m.variants[i].range[0].high; }),
+          why([&](manifest::Manifest& m) { ++m.variants[i].range[0].high; }),
           fmt::format("program linear, variant {}: expected one value of T, which its kernels have as a constant, "
                       "found T from {} to {}",
                       i + 1, range.low, range.high + 1));
-      EXPECT_EQ(why([&](emit::Manifest& m) { ++m.variants[i].range[0].low, ++m.variants[i].range[0].high; }),
+      EXPECT_EQ(why([&](manifest::Manifest& m) { ++m.variants[i].range[0].low, ++m.variants[i].range[0].high; }),
                 fmt::format("program linear, variant {}: expected {} as the extent of dimension 0 of x, as the whole "
                             "program has, found {}",
                             i + 1, range.low + 1, range.low));
       continue;
     }
-    EXPECT_EQ(why([&](emit::Manifest& m) { ++m.variants[i].range[0].high; }),
+    EXPECT_EQ(why([&](manifest::Manifest& m) { ++m.variants[i].range[0].high; }),
               fmt::format("program linear, variant {}: expected values of T from {} to {}, for which its kernels are "
                           "proved, found T from {} to {}",
                           i + 1, range.low, range.high, range.low, range.high + 1));
   }
-  EXPECT_EQ(why([](emit::Manifest& m) { m.variants.back().range[0].low = 0; }),
+  EXPECT_EQ(why([](manifest::Manifest& m) { m.variants.back().range[0].low = 0; }),
             fmt::format("program linear, variant {}: expected values of T from 1 to 2048, as the whole program has, "
                         "found T from 0 to {}",
                         p.variants.size(), p.manifest.variants.back().range[0].high));
-  emit::Manifest without = p.manifest;
+  manifest::Manifest without = p.manifest;
   without.variants[0].range.clear();
-  EXPECT_EQ(message([&] { emit::check_variants(without); }),
+  EXPECT_EQ(message([&] { manifest::check_variants(without); }),
             "program linear, variant 1: expected the range of 1 sizes, found 0");
-  EXPECT_EQ(message([&] { emit::unsealed_manifest(emit::to_json(without), "m"); }),
+  EXPECT_EQ(message([&] { manifest::unsealed_manifest(manifest::to_json(without), "m"); }),
             "m.variants[0]: expected a field range, found none");
 }
 
@@ -201,9 +202,9 @@ TEST(Variants, OfMultiplesAreOfNoOtherValues) {
   const emit::EmittedProgram p = program_of(rows_of_keys, "sm_90a");
   for (std::size_t i = 0; i < p.manifest.variants.size(); ++i) {
     if (p.manifest.variants[i].range[1].multiple != 8) continue;
-    emit::Manifest wrong = p.manifest;
+    manifest::Manifest wrong = p.manifest;
     wrong.variants[i].range[1].multiple = 4;
-    EXPECT_NE(message([&] { emit::check_variants(wrong); }).find("in steps of 8, for which its kernels are proved"),
+    EXPECT_NE(message([&] { manifest::check_variants(wrong); }).find("in steps of 8, for which its kernels are proved"),
               std::string::npos);
   }
 }
@@ -227,7 +228,7 @@ TEST(Variants, TakeAMicrosecondToFind) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < calls; ++i) {
     const std::int64_t values[] = {1 + i % 64, 1 + i % 2048};
-    found += emit::variant_at(p.manifest, values).kernels.size();
+    found += manifest::variant_at(p.manifest, values).kernels.size();
   }
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
   EXPECT_GE(found, static_cast<std::size_t>(calls));

@@ -62,7 +62,7 @@ TEST_P(PackedTypes, AreReadInEachLayoutAndTile) {
 }
 
 TEST_P(PackedTypes, AreStoredTwoInAByteOrOne) {
-  emit::TensorPlace t{.name = "w", .dtype = GetParam(), .shape = {4, 64}, .strides = {64, 1}};
+  manifest::TensorPlace t{.name = "w", .dtype = GetParam(), .shape = {4, 64}, .strides = {64, 1}};
   t.bytes = graph::bytes_of(256, GetParam());
   const Array a = weights({4, 64}, GetParam());
   const Bytes bytes = pack(t, a.values);
@@ -114,15 +114,15 @@ std::vector<double> emulate_counted(const graph::KernelGraph& g, const std::vect
   static const toolchain::Cache cache = toolchain::Cache::temporary();
   const emit::EmittedProgram p = test::transpile(g, target::find(target));
   std::vector<Bytes> storage;
-  for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+  for (const manifest::TensorPlace& t : p.manifest.tensors)
+    storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << target << ": " << f.message;
   for (const auto& [counter, n] : predict::predict(p.plan.kernels[0]))
     EXPECT_EQ(n, r.kernels[0].counters[counter]) << target << ": " << emulate::name(counter);
   for (std::size_t t = 0; t < storage.size(); ++t)
-    if (p.manifest.tensors[t].role == emit::Role::output) return unpack(p.manifest.tensors[t], storage[t]);
+    if (p.manifest.tensors[t].role == manifest::Role::output) return unpack(p.manifest.tensors[t], storage[t]);
   return {};
 }
 

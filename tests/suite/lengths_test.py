@@ -18,8 +18,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES, FILE, CLASS, FUNCTION = 40, 500, 200, 60
 # Folders with more files, how many at most, and why.
 CROWDED = {
-    "src/emit": (45, "what is written of each kind of step, loop and value has a file, and three headers declare it"),
-    "src/graph": (42, "an operator that other folders ask for its windows has a header, and so has what is made of it for C++"),
 }
 # What is longer, and why: (file, name).
 LONG = {

@@ -81,7 +81,7 @@ TEST_F(Nvrtc, ManifestsSayWhatTheirKernelsTake) {
     const emit::EmittedProgram p = test::transpile(g, target::find(target));
     const std::string cubin = compile_cubin(p.source, target, cache).bytes;
     EXPECT_NO_THROW(require_interfaces(p.manifest, cubin)) << example;
-    emit::Manifest fewer = p.manifest;
+    manifest::Manifest fewer = p.manifest;
     fewer.kernels[0].tensors.pop_back(), fewer.kernels[0].writes.pop_back();
     EXPECT_THROW(require_interfaces(fewer, cubin), Error) << example;
   }

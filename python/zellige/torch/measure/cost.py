@@ -7,7 +7,7 @@
 import math
 from dataclasses import dataclass
 
-from ..._native import Cost as Given
+from ..._abi import Cost as Given
 from ...costs import compare, pays, time_of, worth
 
 

@@ -1,13 +1,13 @@
-#include "emit/launch_sizes.hpp"
+#include "manifest/launch_sizes.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
+#include "manifest/variants.hpp"
 #include "tile/found_sizes.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 namespace {
 
 /// Returns a number of the manifest that is no scalar.
@@ -98,4 +98,4 @@ std::string bytes_of(std::int64_t value, std::size_t bytes) {
   return text;
 }
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

@@ -2,17 +2,17 @@
 #include <algorithm>
 #include <limits>
 
-#include "emit/launch_sizes.hpp"
-#include "emit/manifest.hpp"
-#include "emit/variants.hpp"
 #include "graph/error.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/manifest.hpp"
+#include "manifest/variants.hpp"
 #include "target/target.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -65,7 +65,7 @@ class ManifestField {
     }
     wrong("one of " + known);
   }
-  [[noreturn]] void wrong(const std::string& expected) const { wrong(expected, graph::describe(*value_)); }
+  [[noreturn]] void wrong(const std::string& expected) const { wrong(expected, json::describe(*value_)); }
   [[noreturn]] void wrong(const std::string& expected, const std::string& found) const {
     fail("{}: expected {}, found {}", path_, expected, found);
   }
@@ -339,7 +339,7 @@ void read_variants(const ManifestField& f, Manifest& m) {
 }  // namespace
 
 Manifest unsealed_manifest(const std::string& text, const std::string& source) {
-  const Json root = graph::parse_json(text, source);
+  const Json root = json::parse_json(text, source);
   const ManifestField f(root, source);
   check_version(f, source);
   Manifest m = read_program(f);
@@ -351,4 +351,4 @@ Manifest unsealed_manifest(const std::string& text, const std::string& source) {
   return m;
 }
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

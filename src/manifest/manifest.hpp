@@ -17,7 +17,7 @@
 #include "retile/tiling.hpp"
 #include "tile/size_expression.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 
 /// How a tensor gets its memory: inputs and outputs are the caller's, intermediates are in the workspace.
 enum class Role : std::uint8_t { input, output, intermediate };
@@ -143,4 +143,4 @@ Manifest unsealed_manifest(const std::string& text, const std::string& source);
 /// manifest's name in messages.
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 
 /// The largest number of programs, the whole one among them, that one program may have.
 constexpr std::size_t max_variants = 16;
@@ -43,4 +43,4 @@ void check_variants(const Manifest&);
 /// The same for one variant alone, whose tensors may be in any order.
 void check_variant(Manifest whole, Manifest variant);
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

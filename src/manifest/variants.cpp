@@ -1,4 +1,4 @@
-#include "emit/variants.hpp"
+#include "manifest/variants.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 namespace {
 
 bool has(const tile::Size& s, std::int64_t value) {
@@ -184,4 +184,4 @@ void check_variants(const Manifest& m) {
   for (std::size_t v = 0; v < m.variants.size(); ++v) VariantCheck(m, m.variants[v], v).run();
 }
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

@@ -1,9 +1,14 @@
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace zellige::graph {
+#include "strings/identifier.hpp"
+
+namespace zellige::json {
+
+using graph::Where, graph::fail_at;
+
 namespace {
 
 /// Returns an exception's message without its "[json.exception...]" prefix: one line, at most 200 printable characters.
@@ -149,15 +154,9 @@ std::string text(const Where& where, std::string_view what, const Json& j) {
   return j.get<std::string>();
 }
 
-bool is_of_a_name(char c) { return c > ' ' && c < 127 && c != '"' && c != '\\'; }
-
-bool is_identifier(std::string_view name) {
-  return !name.empty() && name.size() <= 200 && std::ranges::all_of(name, is_of_a_name);
-}
-
 std::string identifier(const Where& where, std::string_view what, const Json& j) {
   const std::string name = text(where, what, j);
-  if (!is_identifier(name))
+  if (!strings::is_identifier(name))
     fail_at(where,
             "expected {} to be 1 to 200 printable ASCII characters without blanks, quotes and backslashes, "
             "found {}",
@@ -179,4 +178,4 @@ std::vector<std::int64_t> integers(const Where& where, std::string_view what, co
   return result;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

@@ -1,15 +1,15 @@
 #define XXH_INLINE_ALL
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 
 #include <xxhash.h>
 
 #include "graph/error.hpp"
-#include "graph/json_text.hpp"
+#include "json/json_text.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 namespace {
 
-using graph::Json;
+using json::Json;
 
 /// Returns the bytes as hexadecimal digits, two per byte.
 std::string digits(const std::string& bytes) {
@@ -232,12 +232,12 @@ std::string to_json(const Manifest& m) {
 
 Manifest parse_manifest(const std::string& text, const std::string& source) {
   Manifest m = unsealed_manifest(text, source);
-  check_seal(graph::parse_json(text, source), source);
+  check_seal(json::parse_json(text, source), source);
   return m;
 }
 
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with) {
-  Json root = graph::parse_json(text, source), artefacts = Json::array();
+  Json root = json::parse_json(text, source), artefacts = Json::array();
   for (const Artefact& a : unsealed_manifest(text, source).artefacts)
     if (a.file != with.file) artefacts.push_back(to_json(a));
   artefacts.push_back(to_json(with));
@@ -245,4 +245,4 @@ std::string sealed(const std::string& text, const std::string& source, const Art
   return seal(std::move(root));
 }
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest

@@ -5,7 +5,7 @@
 
 #include "graph/where.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 
 using Json = nlohmann::ordered_json;
 
@@ -28,29 +28,24 @@ Json parse_json(std::string_view text, std::string_view source, const TextPlace&
 /// Returns a description of an unexpected value for a message, such as "an object", "a list of 3", "\"exp\"" or "7".
 std::string describe(const Json&);
 
-const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing
-const Json* find(const Where&, const Json& object, const char* key);    // nullptr if it is missing
+const Json& member(const graph::Where&, const Json& object, const char* key);  // throws Error if it is missing
+const Json* find(const graph::Where&, const Json& object, const char* key);    // nullptr if it is missing
 // The next four functions throw Error unless the JSON value is what they return. `what` names the value in messages.
 
 /// Returns the JSON value as an integer from `min` to `max`.
-std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
+std::int64_t integer(const graph::Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
 /// Returns the JSON value as a finite number.
-double number(const Where&, std::string_view what, const Json&);
+double number(const graph::Where&, std::string_view what, const Json&);
 /// Returns the JSON value as a string.
-std::string text(const Where&, std::string_view what, const Json&);
-/// Returns the JSON value as a valid name (is_identifier()), which is safe to print in a message.
-std::string identifier(const Where&, std::string_view what, const Json&);
-/// Returns whether the string is a valid name: 1 to 200 printable ASCII characters without blanks, quotes and
-/// backslashes.
-bool is_identifier(std::string_view);
-/// Returns whether a name may contain the character.
-bool is_of_a_name(char);
+std::string text(const graph::Where&, std::string_view what, const Json&);
+/// Returns the JSON value as a valid name (strings::is_identifier()), which is safe to print in a message.
+std::string identifier(const graph::Where&, std::string_view what, const Json&);
 /// Returns the given JSON value. Throws Error unless it is a list of at most max_json_operators (100,000)
 /// elements. `what` names the value in the message.
-const Json& list(const Where&, std::string_view what, const Json&);
+const Json& list(const graph::Where&, std::string_view what, const Json&);
 /// Returns the elements of a JSON list of integers. Throws Error unless each element is an integer from `min`
 /// to `max`. `what` names the list in the message.
-std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t min,
+std::vector<std::int64_t> integers(const graph::Where&, std::string_view what, const Json&, std::int64_t min,
                                    std::int64_t max);
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

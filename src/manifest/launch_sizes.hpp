@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "emit/manifest.hpp"
+#include "manifest/manifest.hpp"
 
-namespace zellige::emit {
+namespace zellige::manifest {
 
 /// Returns the largest values of the sizes.
 std::vector<std::int64_t> largest(const tile::SizeList&);
@@ -28,4 +28,4 @@ Manifest at_sizes(const Manifest&, std::span<const std::int64_t> values);
 /// Returns the bytes of an integer of 4 or 8 bytes.
 std::string bytes_of(std::int64_t value, std::size_t bytes);
 
-}  // namespace zellige::emit
+}  // namespace zellige::manifest
