@@ -73,7 +73,7 @@ typedef struct zellige_tensor {
 /* An input or output of a program or graph. The pointers are valid as long as the graph or program. */
 typedef struct zellige_tensor_info {
   const char* name;
-  const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32, int4, uint4, e2m1, e8m0 */
+  const char* dtype; /* a name of docs/reference/dtypes.md, such as f16 */
   int32_t rank;
   const int64_t* shape;   /* -1: an extent of a program that is known at launch only; of a graph, the largest */
   const int64_t* strides; /* in elements; NULL: not yet assigned; -1: known at launch only */

@@ -212,7 +212,7 @@ def accumulated(rules, x, dtype, floats=False):
 
 
 def variance(rules, x, dims, keep, correction, root=False):
-    """Returns the variance along dimensions, or its root: computed in float32, in x's dtype."""
+    """Returns the variance along dimensions, or its root: computed in float32 (float64 of f64), in x's dtype."""
     count = math.prod(x.shape[d] for d in dims)
     correction = number(correction)
     if not correction < count:
@@ -221,7 +221,7 @@ def variance(rules, x, dims, keep, correction, root=False):
         raise Error(f"expected floating-point numbers, found {'a result of a comparison' if x._truth else x._dtype}; cast it first")
 
     def along(x, dims, keep):
-        made = deviation(op.cast(x, "f32"), dims, keep)
+        made = deviation(op.cast(x, dtypes.computed(x._dtype)), dims, keep)
         made = made if correction == 0 else op.mul(made, count / (count - correction))
         return op.cast(op.sqrt(made) if root else made, x._dtype)
 

@@ -37,32 +37,32 @@ def _traced(trace, op, operands, results, attributes):
     for x in operands:
         if is_scalar(x) and law["scalar"] == "none":
             raise Error(f"{op}: expected arrays, found the number {x}")
-        if is_scalar(x) and trace.array_type is not Array and not _is_exact(op, number(x)):
+        if is_scalar(x) and trace.array_type is not Array and not _is_exact(op, number(x), arrays[0]._dtype):
             op = "mul" if op == "mul_scalar" else op
             arrays.append(trace.constant(number(x), arrays[0]._dtype))
         elif is_scalar(x):
-            form["scalar"] = json_number(op, number(x))
+            form["scalar"] = json_number(op, number(x), arrays[0]._dtype)
     if "value" in form:
-        form["value"] = json_number(op, number(form["value"]))
+        form["value"] = json_number(op, number(form["value"]), arrays[0]._dtype)
     return trace.append(op, arrays, form, results)
 
 
 _LARGEST, _SMALLEST = (2 - 2.0**-24) * 2.0**127, 2.0**-150  # what float32 rounds to a number that is not infinite, and not 0
 
 
-def _is_exact(op, x) -> bool:
-    """Returns true if a graph can have the number as the operator's `scalar`, which is rounded to float32."""
+def _is_exact(op, x, dtype="f32") -> bool:
+    """Returns true if a graph can have the number as the operator's `scalar`, which is rounded to float32 but for f64."""
     if isinstance(x, int):
-        return abs(x) <= 2**24
-    return abs(x) <= _LARGEST or (math.isinf(x) and _native.operators()[op]["scalar"] == "any")
+        return abs(x) <= (2**53 if dtype == "f64" else 2**24)
+    return dtype == "f64" and math.isfinite(x) or abs(x) <= _LARGEST or (math.isinf(x) and _native.operators()[op]["scalar"] == "any")
 
 
-def json_number(op, x):
+def json_number(op, x, dtype="f32"):
     """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf". One that float32 does not reach is
-    infinite or 0, as torch's kernels have it. Raises Error for NaN."""
+    infinite or 0, as torch's kernels have it, unless the operands are of f64. Raises Error for NaN."""
     if isinstance(x, float) and math.isnan(x):
         raise Error(f"{op}: expected a number, found nan")
-    if isinstance(x, float) and (abs(x) > _LARGEST or abs(x) < _SMALLEST):
+    if isinstance(x, float) and dtype != "f64" and (abs(x) > _LARGEST or abs(x) < _SMALLEST):
         x = math.copysign(math.inf if abs(x) > _LARGEST else 0.0, x)
     return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
 

@@ -18,6 +18,7 @@ int4   ml_dtypes' own   none: two in a byte of uint8
 uint4  ml_dtypes' own   none: two in a byte of uint8
 e2m1   ml_dtypes' own   none: two in a byte of uint8
 e8m0   ml_dtypes' own   float8_e8m0fnu
+f64    float64          float64
 ====== ================ =======================
 """
 
@@ -43,6 +44,7 @@ _ELSEWHERE = {
     "uint4": "uint4",
     "e2m1": "float4_e2m1fn",
     "e8m0": "float8_e8m0fnu",
+    "f64": "float64",
 }
 _NAMES = {n: name for name, elsewhere in _ELSEWHERE.items() for n in (name, elsewhere)}
 NAMES = tuple(_ELSEWHERE)
@@ -118,7 +120,7 @@ def torch_dtype(name: str):
 
 def promoted(names) -> str:
     """Returns the common dtype of operands with the dtypes `names`, as in NumPy and torch: f32 for different
-    floating-point dtypes of 16 bits or more. Raises Error for mixtures that Zellige does not support."""
+    floating-point dtypes of 16 bits or more, f64 if one is f64. Raises Error for mixtures that Zellige does not support."""
     names = list(dict.fromkeys(names))
     if len(names) == 1:
         return names[0]
@@ -128,7 +130,12 @@ def promoted(names) -> str:
         raise Error(f"expected operands of one dtype or of floating-point dtypes, found {' and '.join(names)}; cast one")
     if any(itemsize(n) == 1 for n in names):
         raise Error(f"expected operands of one dtype where some are of 8 bits, found {' and '.join(names)}; cast one")
-    return "f32"
+    return "f64" if "f64" in names else "f32"
+
+
+def computed(name: str) -> str:
+    """Returns the floating-point dtype in which kernels compute with numbers of the dtype: f64 for f64, else f32."""
+    return "f64" if name == "f64" else "f32"
 
 
 def _wider(names) -> str:

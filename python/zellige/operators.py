@@ -5,7 +5,7 @@
 All arrays of a call must be of the same type; an operand may be a number where documented. On NumPy arrays an operator
 is computed in float64 and rounded once, which is its definition. On torch tensors, torch's own operators compute the
 result. Floating-point results have the operands' dtype; operands of two floating-point dtypes of 16 bits or more are
-converted to float32 first. Elementwise operators of several arrays broadcast as in NumPy. On traced arrays an operator
+converted to float32 first, or to float64 if one is of it. Elementwise operators of several arrays broadcast as in NumPy. On traced arrays an operator
 raises Error if the shapes or dtypes do not fit.
 """
 
@@ -142,7 +142,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
 def clamp(x: Any, lo: float, hi: float) -> Any:
     """Returns min(max(x, lo), hi) elementwise: zellige.clamp(x, -1, 1)."""
     if isinstance(x, Array):
-        lo, hi = (json_number("clamp", _number(n)) for n in (lo, hi))
+        lo, hi = (json_number("clamp", _number(n), x._dtype) for n in (lo, hi))
     return _call("clamp", (x,), lo=lo, hi=hi)
 
 

@@ -20,6 +20,7 @@ constexpr struct {
     {graph::DType::int32, 0, 32}, {graph::DType::boolean, 6, 8}, {graph::DType::uint8, 1, 8},
     {graph::DType::int16, 0, 16}, {graph::DType::int64, 0, 64},  {graph::DType::int4, 1, 8},
     {graph::DType::uint4, 1, 8},  {graph::DType::e2m1, 1, 8},    {graph::DType::e8m0, 1, 8},  // as bytes, uint8
+    {graph::DType::f64, 2, 64},
 };
 
 bool is(const zellige_tensor& a, graph::DType dtype) {

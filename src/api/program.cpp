@@ -55,13 +55,14 @@ void canonicalize_nans(const manifest::TensorPlace& t, Bytes& bytes, Bits infini
   });
 }
 
-/// Returns a copy of a caller's tensor for the emulator. Replaces every NaN of f16, bf16 and f32 by one bit
+/// Returns a copy of a caller's tensor for the emulator. Replaces every NaN of f16, bf16, f32 and f64 by one bit
 /// pattern, because the emulator marks unwritten memory by another NaN.
 Bytes copied_to_emulator(const manifest::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
   if (t.dtype == graph::DType::f16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
   if (t.dtype == graph::DType::bf16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7f80, 0x7fc0);
   if (t.dtype == graph::DType::f32) canonicalize_nans<std::uint32_t>(t, bytes, 0x7f800000, 0x7fc00000);
+  if (t.dtype == graph::DType::f64) canonicalize_nans<std::uint64_t>(t, bytes, 0x7ff0000000000000, 0x7ff8000000000000);
   return bytes;
 }
 

@@ -104,6 +104,8 @@ class LoopResults : protected TileWriter {
     int partial = -1;     // index of the partial result that stores it; -1: none yet
   };
 
+  /// Returns the tile in the type in which kernels compute with its numbers.
+  int widened(int tile) { return cast(tile, graph::computed_in(dtype(tile))); }
   /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
   int add_partial(PartialResult p, int tile) {
     body_.partials.push_back(std::move(p));
@@ -118,8 +120,8 @@ class LoopResults : protected TileWriter {
     graph::Shape kept = shape(r.like);
     kept[r.dim] = 1;
     const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(graph::OpKind::accum_max, {r.maximum});
-    return r.partial = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
-                                   cast(last, graph::DType::f32));
+    return r.partial =
+               add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()}, widened(last));
   }
 
   /// Throws Error if maximum `v` has no finite lower bound. Its accumulator starts at the lowest finite
@@ -174,10 +176,10 @@ class LoopResults : protected TileWriter {
   }
 
   /// Emits the factor by which earlier sums are multiplied when the running maximum of `h` changes from m' to m: exp(c
-  /// (m - m')) in float32, where c is h.coefficient. Returns the factor's tile.
+  /// (m - m')), where c is h.coefficient. Returns the factor's tile.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
-    const int fallen = cast(r.fallen, graph::DType::f32);
+    const int fallen = widened(r.fallen);
     if (h.coefficient == -1) return emit_once(graph::OpKind::exp, {fallen});
     return emit_once(graph::OpKind::exp, {emit_once(graph::OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
@@ -216,7 +218,7 @@ class LoopResults : protected TileWriter {
     if (!exact_maxima() || tiles_.extents.contains(tiles_.loop_axis) || sum == part_sums_.end() ||
         shape(s.output) != shape(s.inputs[0]))
       refuse(s);
-    const int total = cast(sum->second.second, graph::DType::f32);
+    const int total = widened(sum->second.second);
     const int mean = emit_once(graph::OpKind::mul_scalar, {total},
                                {.scalar = 1 / static_cast<double>(elements_of_part(tiles_, axes_))});
     x.kind = Kind::centred, x.centre = s.inputs[1], x.about = sum->first;
@@ -258,7 +260,7 @@ class LoopResults : protected TileWriter {
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
       if (x.kind == Kind::squared)
         p.about = body_.sums.at(x.about), p.count = elements_of_part(tiles_, axes_), p.centre = x.centre;
-      body_.sums[s.output] = add_partial(std::move(p), cast(t, graph::DType::f32));
+      body_.sums[s.output] = add_partial(std::move(p), widened(t));
       return {.after = true};
     }
     for (const DeferredFactor& f : x.factors)
@@ -430,7 +432,7 @@ class Emission : LoopResults {
     const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
     if (differences || x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
       refuse(s);
-    if (along && x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
+    if (along && x.kind == Kind::scaled) x.tile = widened(x.tile);
     if (!along || !last) x.tile = emit(s.kind, {x.tile}, s.attributes);
     return along ? settled(s, x, last ? graph::OpKind::accum_red_sum : graph::OpKind::accum) : x;
   }
@@ -449,7 +451,7 @@ class Emission : LoopResults {
     if (!through(times, x, &y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!is_along(s)) return x;
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
+    if (x.kind == Kind::scaled) x.tile = widened(x.tile);
     return settled(s, x, graph::OpKind::accum);
   }
 

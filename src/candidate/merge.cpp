@@ -22,7 +22,8 @@ class Merge {
     for (std::size_t p = 0; p < first.partials.size(); ++p) {
       graph::Shape shape = first.partials[p].shape;
       shape.insert(shape.begin(), parts);
-      loaded_.push_back(result_.add({shape, graph::DType::f32, tensors[p], true}));
+      const graph::DType dtype = graph::computed_in(steps.values[first.partials[p].value].dtype);
+      loaded_.push_back(result_.add({shape, dtype, tensors[p], true}));
     }
   }
 
@@ -45,7 +46,7 @@ class Merge {
   int over_parts(graph::OpKind kind, int v) {
     graph::Shape s = shape(v);
     s[0] = 1;
-    return result_.add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
+    return result_.add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::computed_in(dtype(v))});
   }
 
   /// Returns the maximum over all blocks of the partial result `partial`, which has one maximum per block.

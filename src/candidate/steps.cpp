@@ -92,7 +92,8 @@ class Expansion {
       made_[op.outputs[0]] = result_.add(op.kind, in, a, {shape, dtype, op.outputs[0]});
       return;
     }
-    const std::vector<graph::ComposedStep> steps = graph::compose(op.kind, op.attributes, shapes);
+    const std::vector<graph::ComposedStep> steps =
+        graph::compose(op.kind, op.attributes, shapes, g_.tensors[op.inputs[0]].dtype);
     const std::vector<graph::Shape> results = graph::step_shapes(steps, shapes);
     std::vector<int> values = in;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -177,7 +178,7 @@ class Expansion {
   /// `v`: a cast of `v` to the tensor's dtype if the group also stores the tensor, otherwise `v`.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
-    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
+    if (left_.count(tensor) == 0 || !graph::is_narrow(dtype)) return v;
     const auto [at, is_new] = rounded_.insert({tensor, -1});
     if (is_new) at->second = result_.add(graph::OpKind::cast, {v}, {.dtype = dtype}, {g_.tensors[tensor].shape, dtype});
     return at->second;
@@ -227,7 +228,8 @@ const GroupStep& step_of(const GroupSteps& steps, int v) {
 bool same_numbers(const GroupSteps& s, int a, int b) {
   const auto origin = [&](int v) {
     for (std::size_t i = s.steps.size(); i-- > 0;)
-      if (const GroupStep& step = s.steps[i]; step.output == v && rewrite::is_widening(step.kind, step.attributes))
+      if (const GroupStep& step = s.steps[i]; step.output == v && rewrite::is_widening(step.kind, step.attributes) &&
+                                              s.values[step.inputs[0]].dtype != graph::DType::f64)
         v = step.inputs[0];
     return v;
   };
@@ -280,7 +282,8 @@ bool fusable(const graph::KernelGraph& g, int index) {
   if (op.kind == graph::OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {
       const graph::KernelTensor& t = g.tensors[op.inputs[side]];
-      if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // a matrix-vector product
+      if (t.shape.size() < 2 || graph::is_integer(t.dtype) || t.dtype == graph::DType::f64)
+        return false;  // a matrix-vector product
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;

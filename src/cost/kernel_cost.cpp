@@ -33,6 +33,13 @@ double slots_of(graph::OpKind op) {
   return graph::is_elementwise(op) ? graph::elementwise(op).law.slots.count() : others;
 }
 
+double slots_of(graph::OpKind op, graph::DType dtype, const target::Costs& costs) {
+  if (dtype != graph::DType::f64) return slots_of(op);
+  if (!graph::is_elementwise(op)) return costs.float64 * slots_of(op);
+  const graph::IssueSlots& slots = graph::elementwise(op).law.slots;
+  return costs.float64 * (slots.issue + costs.float64_special * slots.special);
+}
+
 double evicted_of_rows(double bytes, const target::Target& target) {
   // Each miss replaces a random byte of the L2. So a byte is held for `bytes` further accesses with probability
   // held = exp(-misses / L2). Of these accesses half are first ones, which miss, and half miss with probability 1 - held.

@@ -50,6 +50,8 @@ inline constexpr int partitions = 4;
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(graph::OpKind);
+/// Returns that of numbers of this type: instructions of float64 take more slots than those of float32.
+double slots_of(graph::OpKind, graph::DType, const target::Costs&);
 /// The unit in which the L2 serves the rows of a TMA box. Products whose operands have rows of 16 bytes
 /// more than a multiple of 128 took up to 1.5 times as long as those with multiples of 128 (docs/log.md).
 inline constexpr std::int64_t half_line_bytes = 64;

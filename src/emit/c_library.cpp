@@ -144,7 +144,11 @@ std::string numbers(const auto& list, std::size_t from = 0) {
 
 /// Returns the number of the CUtensorMapDataType enumerator for an element type.
 int element(graph::DType d) {
-  return graph::bits(d) <= 8 ? 0 : d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7;
+  return graph::bits(d) <= 8       ? 0
+         : d == graph::DType::f64  ? 8
+         : d == graph::DType::f16  ? 6
+         : d == graph::DType::bf16 ? 9
+                                   : 7;
 }
 
 /// Returns the numbers of a list, from entry `begin` on, whose entry i is the field with `at` i: the largest, or what sizes make

@@ -97,6 +97,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"begin_exchange(", "block/symmetric.hpp"},
     {"griddep_", "atom/griddepcontrol.hpp"},
     {"LogSum ", "block/log_sum.hpp"},
+    {"LogSumOf<", "block/log_sum.hpp"},
     {"SM89_", "atom/mma_traits/names.hpp"},
     {"Unpacked<", "atom/mma_traits/names.hpp"},
     {"multiply_widened<", "block/multiply_widened.hpp"},

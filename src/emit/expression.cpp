@@ -145,7 +145,7 @@ NodeValue read_shared(const KernelText& k, const Item& item, const NestAt& nest)
   const std::string tile = tile_at(k, item.buffer);
   const bool reduced = b.node >= 0 && k.block.nodes[b.node].kind == tile::NodeKind::reduce;
   const graph::Monoid& of = reduced ? graph::monoid_of(k.block.nodes[b.node].op) : graph::monoids::sum;
-  const std::string join = of.functions ? "" : ", " + join_source(of);
+  const std::string join = of.functions ? "" : ", " + join_source(of, b.dtype);
   std::vector<std::string> parts;
   for (const std::vector<kernel::TileCoordinate>& piece : item.pieces) {
     const std::vector<Index> at = nest.index(piece);
@@ -198,7 +198,7 @@ NodeValue apply(const KernelText& k, const Item& item, const NestAt& nest) {
     result.text = masked(k, item, in, nest);
   } else {
     // The inverse of a divisor is computed once if several neighbours or iterations use it.
-    if (n.op == OpKind::div && in.size() == 2) {
+    if (n.op == OpKind::div && in.size() == 2 && n.dtype != graph::DType::f64) {
       if (!nest.loop->divisors[item.in[1]].empty())
         in[1] = nest.loop->divisors[item.in[1]];
       else if (result.vector && !nest.value(item.in[1]).vector)
@@ -206,8 +206,8 @@ NodeValue apply(const KernelText& k, const Item& item, const NestAt& nest) {
     }
     std::vector<std::string> with_count = in;
     if (n.count_size >= 0)
-      with_count.push_back(
-          fmt::format("static_cast<float>({})", number(k, tile::SymbolicNumber::of(k.program.sizes, n.count_size))));
+      with_count.push_back(fmt::format("static_cast<{}>({})", result.type,
+                                       number(k, tile::SymbolicNumber::of(k.program.sizes, n.count_size))));
     result.text = formula(n, with_count, k.block.nodes[n.in[0]].dtype);
     std::vector<NodeValue> operands;
     for (std::size_t i = 0; i < in.size(); ++i) operands.push_back(nest.value(item.in[i])), operands[i].text = in[i];
@@ -255,7 +255,8 @@ void prepare(const KernelText& k, const std::vector<Item>& items, const NestAt& 
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].invariant) continue;
     evaluate_one(k, items, i, nest);
-    if (divides[i]) nest.loop->divisors[i] = divisor(k, nest.value(i).text);
+    if (divides[i] && k.block.nodes[items[i].node].dtype != graph::DType::f64)
+      nest.loop->divisors[i] = divisor(k, nest.value(i).text);
     if (read[i] && items[i].kind == Kind::apply) nest.value(i) = named(k, nest.value(i));
   }
 }

@@ -133,8 +133,8 @@ void accumulate(const KernelText& k, const Item& item, const NestAt& nest) {
     if (nest.place().iteration == Index(0)) return k.out.line("{}{}, {} = 0.0f;", v.head, raise, by);
     if (nest.place().from > 0) return k.out.line("{}{} = {};", v.head, by, raise);
     k.out.open("{}{{", v.head);
-    k.out.line("const float raised = {};", raise);
-    k.out.line("{} = it == 0 ? 0.0f : raised;", by);
+    k.out.line("const {} raised = {};", register_type(n.dtype), raise);
+    k.out.line("{} = it == 0 ? {} : raised;", by, literal(0, n.dtype));
     return k.out.close();
   }
   // In shared memory, one slot per thread, because it does not fit the registers.

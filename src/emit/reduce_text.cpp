@@ -27,7 +27,7 @@ void raise(const KernelText& k, const StepPlace& place, const kernel::Step& step
   const int node = step.work.node;
   const std::string loop = fmt::format("for (int i = 0; i < {}; ++i) ", sums_of(c));
   k.out.open("{{");
-  k.out.line("Vec<float, {}> most{};", sums_of(c), node);
+  k.out.line("Vec<{}, {}> most{};", register_type(k.block.nodes[node].dtype), sums_of(c), node);
   k.out.line("{}most{}[i] = sum{}[i].maximum;", loop, node, node);
   fragment_nest(k, {.context = c, .place = place, .finds_maximum = true}, kernel::StepSpan(&step, 1));
   k.out.line("{}sum{}[i].raise(most{}[i]);", loop, node, node);
@@ -64,7 +64,7 @@ void lanes_nest(const KernelText& k, const StepPlace& place, const kernel::Step&
   constexpr int together = 32;
   nest.gathers = unrolled && !product && !graph::monoid_of(n.op).carrier.empty() && c.steps(0) * c.vector() <= together;
   if (nest.gathers) {
-    k.out.line("Vec<float, {}> all{};", c.steps(0) * c.vector(), work.node);
+    k.out.line("Vec<{}, {}> all{};", register_type(n.dtype), c.steps(0) * c.vector(), work.node);
     k.out.line("for (int i = 0; i < {}; ++i) all{}[i] = -zellige::infinity;", c.steps(0) * c.vector(), work.node);
   }
   in_full_steps(c, unrolled, 0, [&](std::int64_t first, std::int64_t last) {
@@ -104,9 +104,9 @@ void finish(const KernelText& k, const Work& work) {
   const std::string lanes = std::to_string(c.lanes()) + (c.lane_step() == 1 ? "" : fmt::format(", {}", c.lane_step()));
   // Returns the call that joins partial result `i` over the lanes that share the result `of`.
   const auto joined = [&](const Index& i, const std::string& of) {
-    return monoid.functions
-               ? fmt::format("{}_lanes<{}>(sum{}[{}], {})", monoid.name, lanes, work.node, i, of)
-               : fmt::format("join_lanes<{}>(sum{}[{}], {}, {})", lanes, work.node, i, of, join_source(monoid));
+    return monoid.functions ? fmt::format("{}_lanes<{}>(sum{}[{}], {})", monoid.name, lanes, work.node, i, of)
+                            : fmt::format("join_lanes<{}>(sum{}[{}], {}, {})", lanes, work.node, i, of,
+                                          join_source(monoid, n.dtype));
   };
   const auto store = [&](const std::string& inside, const std::vector<Index>& at, const std::string& part) {
     const std::string parts = k.plan.tensors[work.tensor].partials > 1 ? part + ", " : "";

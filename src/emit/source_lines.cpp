@@ -11,15 +11,16 @@
 namespace zellige::emit {
 
 std::string type_name(graph::DType dtype) {
-  static constexpr const char* names[] = {"half_t",  "bfloat16_t",  "float",        "float_e4m3_t", "float_e5m2_t",
-                                          "int8_t",  "int",         "bool",         "uint8_t",      "int16_t",
-                                          "int64_t", "int4_packed", "uint4_packed", "e2m1_packed",  "e8m0_packed"};
-  static_assert(std::size(names) == std::size_t(graph::DType::e8m0) + 1);
+  static constexpr const char* names[] = {
+      "half_t",  "bfloat16_t", "float",   "float_e4m3_t", "float_e5m2_t", "int8_t",      "int",         "bool",
+      "uint8_t", "int16_t",    "int64_t", "int4_packed",  "uint4_packed", "e2m1_packed", "e8m0_packed", "double"};
+  static_assert(std::size(names) == std::size_t(graph::DType::f64) + 1);
   return names[std::size_t(dtype)];
 }
 
 std::string register_type(graph::DType dtype) {
-  return dtype == graph::DType::int64 ? "int64_t" : graph::is_integer(dtype) ? "int" : "float";
+  const graph::DType kept = tile::kept_in(dtype);
+  return kept == graph::DType::int32 ? "int" : type_name(kept);
 }
 
 std::string int_literal(double value, graph::DType dtype) {
@@ -45,7 +46,17 @@ std::string float_literal(double value) {
   return f < 0 ? "(" + text + ")" : text;
 }
 
+/// Returns a literal of a double: "0.25".
+static std::string double_literal(double value) {
+  if (std::isinf(value)) return value > 0 ? "double(zellige::infinity)" : "(-double(zellige::infinity))";
+  if (std::isnan(value)) return "(0.0 / 0.0)";
+  std::string digits = fmt::format("{}", value);  // the shortest that is this double
+  if (digits.find_first_of(".e") == std::string::npos) digits += ".0";
+  return std::signbit(value) ? "(" + digits + ")" : digits;
+}
+
 std::string literal(double value, graph::DType dtype) {
+  if (dtype == graph::DType::f64) return double_literal(value);
   if (!graph::is_integer(dtype)) return float_literal(value);
   const graph::Format& format = graph::format(tile::kept_in(dtype));
   return int_literal(value < format.lowest ? format.lowest : value > format.greatest ? format.greatest : value, dtype);
@@ -60,7 +71,7 @@ std::string formula(const tile::Node& n, const std::vector<std::string>& in, gra
   const bool integers = graph::is_integer(from);
   const std::string_view text = integers ? row.integers : row.text;
   if (text.empty()) fail("{} of {}: kernels have no formula for it", graph::name(n.op), graph::name(from));
-  const auto literal = [&](double x) { return integers ? int_literal(x, from) : float_literal(x); };
+  const auto literal = [&](double x) { return integers ? int_literal(x, from) : emit::literal(x, from); };
   std::vector<std::string> all = in;
   if (graph::takes_scalar(n.op, in.size())) all.push_back(literal(n.scalar));
   const auto expected = static_cast<std::size_t>(row.operands);
@@ -73,13 +84,18 @@ std::string formula(const tile::Node& n, const std::vector<std::string>& in, gra
                   fmt::arg("dtype", type_name(n.to_dtype)), fmt::arg("saturate", n.saturate ? ", true" : ""));
   if (from == graph::DType::int64 && n.op != graph::OpKind::cast)
     return fmt::format("int64_t({})", y);  // a comparison is an int
+  if (from == graph::DType::f64 && n.op != graph::OpKind::cast) return fmt::format("double({})", y);  // so is one
   const bool wraps = n.dtype == graph::DType::int8 && n.op != graph::OpKind::cast;
   return wraps ? fmt::format("int(int8_t({}))", y) : y;
 }
 
-std::string join_source(const graph::Monoid& monoid) {
-  return fmt::format("[](float x, float y) {{ return {}; }}",
+std::string join_source(const graph::Monoid& monoid, graph::DType dtype) {
+  return fmt::format("[]({0} x, {0} y) {{ return {1}; }}", dtype == graph::DType::f64 ? "double" : "float",
                      fmt::format(fmt::runtime(graph::elementwise(monoid.join).text), "x", "y"));
+}
+
+std::string carrier(const graph::Monoid& monoid, graph::DType dtype) {
+  return fmt::format("{}{}", monoid.carrier, dtype == graph::DType::f64 ? "Of<double>" : "");
 }
 
 /// Returns the type of the extents of a layout or mode, or of its strides.

@@ -48,7 +48,8 @@ class Text {
 
 /// Returns the C++ type of a dtype: "half_t".
 std::string type_name(graph::DType);
-/// Returns the type in which values of a dtype are computed: "float", or "int" for integers.
+/// Returns the type in which values of a dtype are computed: "float", "double" for f64, or "int" or
+/// "int64_t" for integers.
 std::string register_type(graph::DType);
 /// Returns a float literal of the value, rounded to float: "0.25f".
 std::string float_literal(double);
@@ -63,8 +64,11 @@ const char* index_type(std::int64_t last);
 /// or has a wrong number of operands.
 std::string formula(const tile::Node& node, const std::vector<std::string>& operands, graph::DType from);
 
-/// Returns the C++ function that joins two floats as the monoid does, for a kernel's functions that take one.
-std::string join_source(const graph::Monoid&);
+/// Returns the C++ function that joins two numbers of the dtype, in floating point, as the monoid does, for a kernel's
+/// functions that take one.
+std::string join_source(const graph::Monoid&, graph::DType);
+/// Returns the class in which a thread joins numbers of the dtype, if the monoid has one: "LogSum".
+std::string carrier(const graph::Monoid&, graph::DType);
 
 // The following functions return types of layouts. Kernels create no objects of these types, which saves compile time.
 /// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>", in "Swizzled<B, M, S, ..>" if the layout is swizzled.

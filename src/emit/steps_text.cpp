@@ -19,7 +19,7 @@ namespace {
 std::string start_of(double number, graph::DType dtype) {
   if (graph::is_integer(dtype))
     return int_literal(number < 0 ? graph::format(tile::kept_in(dtype)).lowest : number, tile::kept_in(dtype));
-  return std::isinf(number) ? "-zellige::infinity" : float_literal(number);
+  return std::isinf(number) ? "-zellige::infinity" : literal(number, dtype);
 }
 
 /// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
@@ -51,7 +51,7 @@ void start(const KernelText& k, const Work& t) {
       k.out.line("products.clear<{}>();", column->second);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
-    const std::string start = start_of(of.start, n.dtype);
+    const std::string start = start_of(graph::start_in(of, n.dtype), n.dtype);
     if (t.tensor >= 0) {
       const ThreadShare s = share(k, *c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate(k, "int", s.item, *c, 0);
@@ -217,7 +217,7 @@ void sum_declaration(const KernelText& k, const Work& t) {
   const Context& c = k.plan.layout_of(t);
   const graph::Monoid& of = graph::monoid_of(n.op);
   if (!of.carrier.empty())  // its constructor makes the identity
-    return k.out.line("{} sum{}[{}];", of.carrier, t.node, sums_of(c));
+    return k.out.line("{} sum{}[{}];", carrier(of, n.dtype), t.node, sums_of(c));
   const std::string type = register_type(n.dtype), start = start_of(of.identity, n.dtype);
   if (c.row) {
     k.out.line("Vec<{}, {}> sum{};", type, sums_of(c), t.node);

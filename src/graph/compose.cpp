@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfloat>
 #include <functional>
 
+#include "graph/dtype.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
@@ -116,8 +116,10 @@ std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x)
   return dims;
 }
 
-std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
+std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands,
+                                  DType computed) {
   const int x = 0;
+  const Format& range = format(computed == DType::f64 ? computed : DType::f32);
   ComposedSteps s(kind, a, operands);
   // Appends the scale and the shift of a norm, if the operator has them.
   const auto scaled = [&](int y) {
@@ -140,11 +142,11 @@ std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::v
       break;
     }
     case OpKind::safe_softmax: {
-      // If a row is entirely -inf: minus the lowest finite float32 it remains -inf, exp gives 0, and 0 over
-      // the smallest normal float32 is 0. Any other row has a term of 1.
-      const int off = s.scalar(OpKind::maximum, {s.amax(x)}, -FLT_MAX);
+      // If a row is entirely -inf: minus the lowest finite number it remains -inf, exp gives 0, and 0 over
+      // the smallest normal number is 0. Any other row has a term of 1.
+      const int off = s.scalar(OpKind::maximum, {s.amax(x)}, range.lowest);
       const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
-      s.binary(OpKind::div, e, s.scalar(OpKind::maximum, {s.sum(e)}, FLT_MIN));
+      s.binary(OpKind::div, e, s.scalar(OpKind::maximum, {s.sum(e)}, range.min_normal));
       break;
     }
     case OpKind::log_softmax: {

@@ -30,8 +30,10 @@ bool is_composed(OpKind);
 bool is_primitive_fold(OpKind, const Attributes&);
 
 /// Returns the steps of a composite operator, or of rotary_interleaved, which kernels compute at once. `operands` are
-/// shapes that infer_shapes() accepts. Throws Error for other operators.
-std::vector<ComposedStep> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
+/// shapes that infer_shapes() accepts. `computed`: f64 if kernels compute in float64, whose range is in the steps then. Throws
+/// Error for other operators.
+std::vector<ComposedStep> compose(OpKind, const Attributes&, const std::vector<Shape>& operands,
+                                  DType computed = DType::f32);
 
 /// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a norm, these
 /// are the trailing dimensions of x that its normalized shape has; for a rotary embedding, the last dimension; for

@@ -57,20 +57,22 @@ std::vector<DType> all_dtypes() {
   return all;
 }
 
-double cast_number(double x, const Attributes& a) {
+double cast_number(double x, const Attributes& a, DType from) {
   const Format f = format(a.dtype);
+  if (from == DType::f64 && is_narrow(a.dtype)) x = round_to(DType::f32, x);
   if (!a.saturate || f.integer_bits == 1) return round_to(f, x);  // any number is a bool
   return round_to(f, std::clamp(x, f.lowest, f.greatest));        // a NaN remains NaN
 }
 
 double cast_integer(double x, const Attributes& a) {
-  if (!is_integer(a.dtype)) return cast_number(round_to(DType::f32, x), a);
+  if (!is_integer(a.dtype)) return cast_number(round_to(computed_in(a.dtype), x), a);
   const Format& f = format(a.dtype);
   return a.saturate ? cast_number(x, a) : wrapped(static_cast<std::int64_t>(x), f);
 }
 
 void round_to(DType dtype, double* values, std::int64_t count) {
   const Format f = format(dtype);
+  if (dtype == DType::f64) return;
   if (f.integer_bits || f.lowest > 0)
     for (std::int64_t i = 0; i < count; ++i) values[i] = round_to(f, values[i]);
   else
@@ -81,6 +83,7 @@ std::uint64_t to_bits(DType dtype, double x) {
   const double y = round_to(dtype, x);
   if (is_integer(dtype))
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(y)) & (~std::uint64_t{0} >> (64 - graph::bits(dtype)));
+  if (dtype == DType::f64) return std::bit_cast<std::uint64_t>(y);
   if (dtype == DType::e8m0) return std::isnan(y) ? 0xff : static_cast<std::uint64_t>(std::ilogb(y) + e8m0_bias);
   if (dtype == DType::f32 || dtype == DType::bf16)
     return std::bit_cast<std::uint32_t>(static_cast<float>(y)) >> (32 - graph::bits(dtype));
@@ -89,6 +92,7 @@ std::uint64_t to_bits(DType dtype, double x) {
 
 double from_bits(DType dtype, std::uint64_t all) {
   if (is_integer(dtype)) return wrapped(static_cast<std::int64_t>(all), format(dtype));
+  if (dtype == DType::f64) return std::bit_cast<double>(all);
   const auto bits = static_cast<std::uint32_t>(all);
   if (dtype == DType::e8m0) {
     const int exponent = static_cast<int>(bits & 0xff) - e8m0_bias;

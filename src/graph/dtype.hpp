@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "graph/graph.hpp"
 
 namespace zellige::graph {
 
-/// A number format narrower than float64.
+/// A number format, float64 or a narrower one.
 struct Format {
   int mantissa;  // stored bits
   double min_normal;
@@ -54,6 +55,7 @@ inline constexpr DTypeRow dtype_rows[] = {
       .greatest = 0x1p127,
       .overflow = std::numeric_limits<double>::quiet_NaN(),
       .lowest = 0x1p-127}},
+    {"f64", 64, {52, 0x1p-1022, std::numeric_limits<double>::max()}},
 };
 constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
 constexpr const Format& format(DType dtype) { return row(dtype).format; }
@@ -93,6 +95,7 @@ inline double to_integer(const Format& f, double x) {
 /// loops over arrays vectorize.
 inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
+  if (drop == 0) return x;  // float64
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
   const double normal = std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
   // Below the smallest normal number the spacing is constant. Adding and subtracting a number whose last bit
@@ -124,10 +127,11 @@ inline double round_to_tf32(double x) {
 }
 
 /// Converts a floating-point number to the dtype in the attributes, as the operator `cast` does. Saturates to
-/// the dtype's finite range if the attribute `saturate` is set.
-double cast_number(double x, const Attributes&);
-/// Converts an integer to the dtype in the attributes, as the operator `cast` does. For a floating-point
-/// dtype, converts to float32 first, like PyTorch; to a narrower integer, keeps the lower bits.
+/// the dtype's finite range if the attribute `saturate` is set. `from`: the number's dtype; like PyTorch, converts an f64
+/// to float32 first if the dtype is a narrower floating-point one.
+double cast_number(double x, const Attributes&, DType from = DType::f32);
+/// Converts an integer to the dtype in the attributes, as the operator `cast` does. For a floating-point dtype other
+/// than f64, converts to float32 first, like PyTorch; to a narrower integer, keeps the lower bits.
 double cast_integer(double x, const Attributes&);
 
 /// Returns the bits that store a value in memory, after rounding it to the dtype. For a dtype of 8 or 16

@@ -23,6 +23,7 @@ namespace zellige::graph {
 /// Arithmetic on float64 with the C library's functions, for the reference.
 struct Doubles {
   using Number = double;
+  DType from = DType::f32;  // of a cast's operand
   static double integer(std::int64_t n) { return static_cast<double>(n); }
   static double constant(double c) { return c; }
   static double neg(double x) { return -x; }
@@ -43,7 +44,7 @@ struct Doubles {
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
   static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN if an operand is NaN
   static double min(double x, double y) { return x < y || x != x ? x : y; }
-  static double converted(double x, const Attributes& a) { return cast_number(x, a); }
+  double converted(double x, const Attributes& a) const { return cast_number(x, a, from); }
   static double less(double x, double y) { return x < y; }  // 1 or 0; 0 for a NaN
   static double less_equal(double x, double y) { return x <= y; }
   static double same(double x, double y) { return x == y; }
@@ -292,8 +293,8 @@ inline constexpr std::tuple elementwise_rows{
               "zellige::min({0}, {1})"),
     row<2>(OpKind::logaddexp, "logaddexp", "", tensors,
               // Where the maximum is near 0, so is the result: hence log1p.
-              "[](float x, float y) {{ return zellige::max(x, y) + "
-              "zellige::log1p(zellige::exp(x == y ? 0.0f : -zellige::abs(x - y))); }}({0}, {1})", corners,
+              "[](auto x, auto y) {{ return zellige::max(x, y) + "
+              "zellige::log1p(zellige::exp(x == y ? decltype(x)(0) : -zellige::abs(x - y))); }}({0}, {1})", corners,
               {no, never, anything, anything, {24, 1}},
               [](const double*, double, double r, double) { return r + 12 * 0x1p-24; },
               [](auto& m, const Attributes&, const auto* x) {
@@ -336,10 +337,10 @@ bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
 /// Returns whether an operator with `tensors` tensor operands takes its attribute `scalar` as a further, last operand.
 bool takes_scalar(OpKind, std::size_t tensors);
-/// Returns the attribute `scalar` as an operand of this dtype: rounded to float32 for floating-point dtypes,
-/// unchanged for integers.
+/// Returns the attribute `scalar` as an operand of this dtype: rounded to float32 for floating-point dtypes but f64,
+/// unchanged for f64 and integers.
 inline double scalar_operand(const Attributes& a, DType dtype) {
-  return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
+  return is_integer(dtype) || dtype == DType::f64 ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
 
 /// Returns whether the operator, of this number of tensor operands, is linear in all of them together, up to rounding:
@@ -356,7 +357,7 @@ Image image(double);
 /// Calls use(m) with the arithmetic m that computes operators on operands of this dtype: Integers or Doubles.
 template <class Use>
 void with_arithmetic(DType operands, const Use& use) {
-  if (!is_integer(operands)) return use(Doubles{});
+  if (!is_integer(operands)) return use(Doubles{.from = operands});
   Integers integers;
   integers.format = graph::format(operands);
   use(integers);

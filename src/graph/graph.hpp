@@ -40,7 +40,8 @@ enum class DType : std::uint8_t {
   int4,
   uint4,
   e2m1,
-  e8m0
+  e8m0,
+  f64
 };
 /// Size of an element, in bits.
 int bits(DType);
@@ -63,6 +64,10 @@ constexpr bool is_integer(DType dtype) {
 constexpr bool is_stored_only(DType dtype) {
   return dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::int16;
 }
+/// Returns the floating-point type in which kernels compute with numbers of this type: f64 for f64, else f32.
+constexpr DType computed_in(DType dtype) { return dtype == DType::f64 ? dtype : DType::f32; }
+/// Returns whether storing a number that kernels have computed in floating point rounds it.
+constexpr bool is_narrow(DType dtype) { return !is_integer(dtype) && dtype != computed_in(dtype); }
 /// Returns whether tensors of this type are weights alone: graphs view and cast them, and no operator has a result of it.
 constexpr bool is_weight_only(DType dtype) {
   return dtype == DType::int4 || dtype == DType::uint4 || dtype == DType::e2m1 || dtype == DType::e8m0;

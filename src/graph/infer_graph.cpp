@@ -65,24 +65,27 @@ void check_in_float32(const Where& where, std::string_view what, double number) 
 }
 
 /// Throws Error if a scalar attribute is invalid, such as an infinite factor or lo > hi.
-void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
+void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands, DType dtype) {
+  const auto check_range = [&](std::string_view what, double number) {
+    if (dtype != DType::f64) check_in_float32(where, what, number);
+  };
   // Another eps could itself cause a division by zero or the root of a negative number.
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
-  if (norm) check_in_float32(where, "eps", a.eps);
+  if (norm) check_range("eps", a.eps);
   if (takes_scalar(kind, operands)) {
     const bool arithmetic = scalar_range(kind) == ScalarRange::finite;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
       fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number", a.scalar);
-    check_in_float32(where, "scalar", a.scalar);
+    check_range("scalar", a.scalar);
   }
   if (kind == OpKind::mul_scalar && !std::isfinite(a.scalar))
     fail_at(where, "expected a finite scalar, found {}", a.scalar);
-  if (kind == OpKind::mul_scalar) check_in_float32(where, "scalar", a.scalar);
+  if (kind == OpKind::mul_scalar) check_range("scalar", a.scalar);
   if (kind == OpKind::clamp && !(std::isfinite(a.lo) && std::isfinite(a.hi) && a.lo <= a.hi))
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
-  if (kind == OpKind::clamp) check_in_float32(where, "lo", a.lo), check_in_float32(where, "hi", a.hi);
+  if (kind == OpKind::clamp) check_range("lo", a.lo), check_range("hi", a.hi);
 }
 
 /// Throws Error unless each extent of `d`, a grid or block, is 1 to `limit`. All axes have the same limit, because
@@ -162,7 +165,7 @@ void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char le
 template <class Op, class T>
 std::pair<std::vector<Shape>, DType> results_of(const Where& where, const Op& op, const std::vector<Shape>& shapes,
                                                 const std::vector<T>& tensors) {
-  check_scalars(where, op.kind, op.attributes, op.inputs.size());
+  check_scalars(where, op.kind, op.attributes, op.inputs.size(), tensors[op.inputs[0]].dtype);
   const DType operands = common_dtype(where, op.kind, op.inputs, tensors);
   check_dtype(where, op.kind, op.attributes, operands, op.inputs.size());
   std::vector<Shape> results = infer_shapes(where, op.kind, op.attributes, shapes);

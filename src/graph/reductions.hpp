@@ -125,6 +125,11 @@ constexpr const Monoid& monoid_of(OpKind kind) {
   const ReductionRow* row = reduction_of(kind);
   return row ? *row->of : monoids::sum;
 }
+/// Returns the number from which the iterations of a loop are joined, as kernels have it in this dtype: the lowest finite
+/// float64 in place of the lowest float32 for f64.
+constexpr double start_in(const Monoid& monoid, DType dtype) {
+  return dtype == DType::f64 && monoid.start == monoids::lowest ? std::numeric_limits<double>::lowest() : monoid.start;
+}
 /// Returns the accumulator that joins by the same monoid, element by element, what the operator makes in the iterations;
 /// nullptr if there is none.
 constexpr const ReductionRow* accumulator_of(OpKind kind) {

@@ -16,7 +16,7 @@ int made(tile::TileProgram& p, const tile::TileProgram& producer, const tile::No
   std::vector<int> at;
   for (tile::Node n : producer.nodes) {
     for (int& in : n.in) in = at[in];
-    if (n.kind == tile::NodeKind::store && reader.dtype == graph::DType::f32) return n.in[0];
+    if (n.kind == tile::NodeKind::store && reader.dtype == graph::computed_in(reader.dtype)) return n.in[0];
     if (n.kind == tile::NodeKind::store)
       return lower_operator(p, graph::OpKind::cast, {.dtype = reader.dtype}, {n.in[0]});
     std::ranges::fill(n.shape, 1);

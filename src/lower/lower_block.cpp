@@ -15,7 +15,6 @@
 namespace zellige::lower {
 namespace {
 
-constexpr double lowest = graph::monoids::max.start;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A block graph, and the tile program to which it is lowered. All nodes have the highest rank in the block graph, so
@@ -64,7 +63,7 @@ struct BlockTiles {
   const tile::Node& node(int i) const { return program.nodes[i]; }
   int add(tile::NodeKind kind, std::vector<int> in, graph::Shape shape) {
     tile::Node n{.kind = kind, .in = std::move(in), .shape = std::move(shape)};
-    if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
+    if (!n.in.empty() && !graph::is_narrow(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
     return program.add(std::move(n));
   }
   int clamp(int x, const graph::Shape& shape, double lo, double hi) {
@@ -396,7 +395,7 @@ class BlockLowering {
       case graph::OpKind::accum:
         return b_.node(in[0]).dtype == graph::DType::int8 ? b_.reduce(in[0], 0, b_.node(in[0]).shape[0]) : in[0];
       case graph::OpKind::accum_max:
-        return b_.clamp(in[0], shape, lowest, infinity);
+        return b_.clamp(in[0], shape, graph::start_in(graph::monoids::max, b_.node(in[0]).dtype), infinity);
       case graph::OpKind::accum_red_sum_rescale:
         if (!b_.looped()) return b_.reduce(in[0], last, 1);
         if (b_.node(in[1]).shape[last] == 1)
@@ -441,7 +440,7 @@ class BlockLowering {
       running = b_.add(tile::NodeKind::running_max, {max}, shape);
       diff = b_.add(tile::NodeKind::running_diff, {running}, shape);
     } else {
-      running = b_.clamp(max, shape, lowest, infinity);
+      running = b_.clamp(max, shape, graph::start_in(graph::monoids::max, b_.node(max).dtype), infinity);
       diff = b_.clamp(max, shape, 0, 0);
     }
     value_[op.outputs[1]] = diff;

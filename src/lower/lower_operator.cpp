@@ -32,7 +32,7 @@ int lower_operator(tile::TileProgram& program, graph::OpKind kind, const graph::
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
   if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
     std::vector<int> values = operands;
-    for (const graph::ComposedStep& step : graph::compose(kind, a, shapes)) {
+    for (const graph::ComposedStep& step : graph::compose(kind, a, shapes, program.nodes[operands[0]].dtype)) {
       std::vector<int> in;
       for (int i : step.inputs) in.push_back(values[i]);
       values.push_back(lower_operator(program, step.kind, step.attributes, in));
@@ -46,8 +46,8 @@ int lower_operator(tile::TileProgram& program, graph::OpKind kind, const graph::
   tile::Node n;
   n.in = operands;
   n.shape = shape.empty() ? graph::infer_shapes({program.name}, kind, kept, shapes).at(0) : shape;
-  if (const graph::DType from = program.nodes[operands[0]].dtype; graph::is_integer(from)) n.dtype = from;
-  if (kind == graph::OpKind::cast) n.dtype = graph::is_integer(a.dtype) ? a.dtype : graph::DType::f32;
+  if (const graph::DType from = program.nodes[operands[0]].dtype; !graph::is_narrow(from)) n.dtype = from;
+  if (kind == graph::OpKind::cast) n.dtype = graph::is_integer(a.dtype) ? a.dtype : graph::computed_in(a.dtype);
   if (graph::is_elementwise(kind)) {
     n.kind = tile::NodeKind::map, n.op = kind;
     n.to_dtype = a.dtype, n.saturate = a.saturate, n.scalar = a.scalar, n.lo = a.lo, n.hi = a.hi;

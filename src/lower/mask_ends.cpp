@@ -29,7 +29,7 @@ Node mask(const tile::TileProgram& p, const tile::SizeClasses& classes, int of, 
           std::int64_t high, int size) {
   const Node& value = p.nodes[of];
   Node n{.kind = NodeKind::map, .op = graph::OpKind::mask, .in = {of}, .shape = value.shape, .dtype = value.dtype};
-  if (!graph::is_integer(n.dtype)) n.dtype = graph::DType::f32;
+  if (!graph::is_integer(n.dtype)) n.dtype = graph::computed_in(n.dtype);
   n.scalar = scalar, n.kept.length = high, n.length_size = size;
   n.key = dim, n.dim = dim == 0 ? static_cast<int>(n.shape.size()) - 1 : dim - 1;
   for (int d = 0; d < static_cast<int>(n.shape.size()); ++d) {

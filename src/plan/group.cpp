@@ -298,7 +298,7 @@ void place_matmul(Grouping& g, int i) {
 void place_accumulate(Grouping& g, int i) {
   const tile::Node& n = g.node(i);
   int c = g.registers(n.in[0], i);
-  const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
+  const bool whole = n.dtype != graph::DType::f32;  // a matmul's registers hold float32
   if (c < 0 || (g.layout(c).row && (whole || g.layout(c).holders() > 1))) c = g.add_default_blocked(n.shape);
   const int t = g.add(kernel::WorkKind::accumulate, i, c);
   for (int in : n.in) g.evaluate(t, in);

@@ -97,14 +97,15 @@ std::int64_t registers_of_thread(const kernel::Kernel& kernel, const selection::
   std::int64_t registers = rows ? live_registers(kernel, tasks) : 0, elements = 0, operands = 0;
   for (const selection::WorkItem& t : tasks) {
     const kernel::Context& c = kernel.layout_of(t);
-    if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::accumulate) registers += c.values();
+    const int each = t.node >= 0 && kernel.program.nodes[t.node].dtype == graph::DType::f64 ? 2 : 1;  // of a value
+    if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::accumulate) registers += c.values() * each;
     if (t.matmul.pipe() == target::Pipe::fma)
       operands = std::max(operands, kernel::operand_registers(t.matmul, t.matmul.warps));
     if (t.kind != kernel::WorkKind::reduce) continue;
     if (rows)  // a carrier has two numbers
       registers += c.steps(1) * (graph::monoid_of(kernel.program.nodes[t.node].op).carrier.empty() ? 1 : 2);
     else
-      elements = std::max(elements, std::min(c.values(), elements_of_reduction));
+      elements = std::max(elements, std::min(c.values(), elements_of_reduction) * each);
   }
   registers += elements + (operands > 0 ? operands + others_of_outer
                            : std::ranges::find(kernel.program.nodes, tile::NodeKind::matmul, &tile::Node::kind) ==

@@ -262,10 +262,10 @@ void count_matmul(const CountedKernel& of, const kernel::Work& w, double tiles, 
 double count_evaluated(const CountedKernel& of, int i, cost::KernelCost& k) {
   const tile::Node& n = of.nodes[i];
   double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
-  if (n.kind == tile::NodeKind::map) slots = cost::slots_of(n.op);
+  if (n.kind == tile::NodeKind::map) slots = cost::slots_of(n.op, n.dtype, of.target.costs);
   if ((n.kind == tile::NodeKind::reduce || n.kind == tile::NodeKind::accumulate || n.kind == tile::NodeKind::round) &&
       !n.in.empty()) {
-    slots = graph::monoid_of(n.op).slots;
+    slots = graph::monoid_of(n.op).slots * (n.dtype == graph::DType::f64 ? of.target.costs.float64 : 1);
     elements = static_cast<double>(graph::size(of.nodes[n.in[0]].shape));
   }
   if (const kernel::Work* product = k.warp_specialized ? nullptr : on_accumulators(of.kernel, i)) {

@@ -76,6 +76,8 @@ int nccl_type(graph::DType dtype) {
       return 7;
     case graph::DType::int32:
       return 2;
+    case graph::DType::f64:
+      return 8;
     default:  // of one byte
       return 1;
   }

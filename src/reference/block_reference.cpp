@@ -122,7 +122,9 @@ void running_max_error(BlockState& s, const graph::BlockOp& op, std::size_t inde
 /// maximum minus the new one. `first`: it is the first iteration, in which this difference is 0.
 void running_max(BlockState& s, const graph::BlockOp& op, std::size_t index, bool first) {
   Array &state = s.states[index], &now = s.tiles[op.outputs[0]], &difference = s.tiles[op.outputs[1]];
-  if (first) std::fill(state.values.begin(), state.values.end(), graph::monoids::max.start);
+  if (first)
+    std::fill(state.values.begin(), state.values.end(),
+              graph::start_in(graph::monoids::max, s.p.block.tensors[op.inputs[0]].dtype));
   now.values = state.values;
   if (s.errors()) running_max_error(s, op, index, first);
   fold(graph::monoids::max, s.tiles[op.inputs[0]], op.attributes.dim, false, s.tiles[op.outputs[0]]);
@@ -130,7 +132,8 @@ void running_max(BlockState& s, const graph::BlockOp& op, std::size_t index, boo
     difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
   if (s.errors())
     for (std::size_t i = 0; i < now.values.size(); ++i)
-      s.bound.tiles[op.outputs[1]].values[i] += sum_error(1) * std::fabs(difference.values[i]);
+      s.bound.tiles[op.outputs[1]].values[i] +=
+          sum_error(1, s.p.block.tensors[op.inputs[0]].dtype) * std::fabs(difference.values[i]);
   state.values = now.values;
 }
 
@@ -138,7 +141,8 @@ void running_max(BlockState& s, const graph::BlockOp& op, std::size_t index, boo
 /// the first iteration. Must be called before the value is updated, because the errors depend on the value
 /// of the previous iteration.
 void accumulate_error(const BlockState& s, const graph::BlockOp& op, std::size_t index, bool first, BlockErrors& e) {
-  const bool exact = graph::is_integer(s.p.block.tensors[op.inputs[0]].dtype);
+  const graph::DType dtype = s.p.block.tensors[op.inputs[0]].dtype;
+  const bool exact = graph::is_integer(dtype);
   const Array& state = s.states[index];
   const Uncertain x = s.uncertain(op.inputs[0], e);
   const ResultValues to{state.shape, e.states[index].values.data()};
@@ -146,15 +150,15 @@ void accumulate_error(const BlockState& s, const graph::BlockOp& op, std::size_t
   const graph::ReductionRow& row = *graph::reduction_of(op.kind);
   if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
   if (row.of == &graph::monoids::max) return fold_max_error(x, -1, state, to);
-  if (row.of != &graph::monoids::sum) return joined_error(row.of->join, state, x, to);
-  if (!first && row.rescales) joined_error(graph::OpKind::mul, state, s.uncertain(op.inputs[1], e), to);
+  if (row.of != &graph::monoids::sum) return joined_error(row.of->join, state, x, to, dtype);
+  if (!first && row.rescales) joined_error(graph::OpKind::mul, state, s.uncertain(op.inputs[1], e), to, dtype);
   if (row.along != graph::Along::iterations_last)  // element by element
     for (std::size_t i = 0; i < state.values.size(); ++i)
-      to.values[i] += x.error[i] + (exact ? 0 : sum_error(s.p.block.loop) * std::fabs(x.at.values[i]));
+      to.values[i] += x.error[i] + (exact ? 0 : sum_error(s.p.block.loop, dtype) * std::fabs(x.at.values[i]));
   else if (exact)
     fold(graph::monoids::sum, {x.at.shape, x.error}, last, false, to);
   else
-    fold_error(x, last, row.squares, x.at.shape[last] / state.shape[last] * s.p.block.loop, to);
+    fold_error(x, last, row.squares, x.at.shape[last] / state.shape[last] * s.p.block.loop, to, dtype);
 }
 
 /// Adds one iteration's tile to the running value of an accumulator. `index`: the operator's index in the
@@ -164,7 +168,9 @@ void accumulate(BlockState& s, const graph::BlockOp& op, std::size_t index, bool
   const Array& x = s.tiles[op.inputs[0]];
   const int last = static_cast<int>(x.shape.size()) - 1;
   const graph::ReductionRow& row = *graph::reduction_of(op.kind);
-  if (first) std::fill(state.values.begin(), state.values.end(), row.of->start);
+  if (first)
+    std::fill(state.values.begin(), state.values.end(),
+              graph::start_in(*row.of, s.p.block.tensors[op.inputs[0]].dtype));
   if (s.errors()) accumulate_error(s, op, index, first, s.bound);
   if (s.sampling()) accumulate_error(s, op, index, first, s.own);
   if (row.rescales && !first)  // in the first iteration the state is 0, whatever r is
@@ -178,15 +184,17 @@ void finish_error(const BlockState& s, const graph::BlockOp& op, std::size_t ind
   const Array& state = s.states[index];
   const graph::ReductionRow& row = *graph::reduction_of(op.kind);
   std::vector<double>& e = side.tiles[op.outputs[0]].values;
+  const graph::DType dtype = s.p.block.tensors[op.inputs[0]].dtype;
   if (row.along == graph::Along::then_last) {
     std::fill(e.begin(), e.end(), 0.0);
     const int last = static_cast<int>(state.shape.size()) - 1;
     fold_error({state, side.states[index].values.data()}, last, false, state.shape[last],
-               {s.p.block.tensors[op.outputs[0]].shape, e.data()});
+               {s.p.block.tensors[op.outputs[0]].shape, e.data()}, dtype);
   } else {
     e = side.states[index].values;
   }
-  if (row.then != graph::Then::nothing) mean_error(state, count, row.then == graph::Then::root_of_mean, e.data());
+  if (row.then != graph::Then::nothing)
+    mean_error(state, count, row.then == graph::Then::root_of_mean, e.data(), dtype);
 }
 
 /// Computes an accumulator's result from its running value, after the loop: the sum over the last

@@ -12,15 +12,15 @@ Tolerance tolerance(graph::DType dtype) {
       {.norm = 3e-6, .element = 3e-5, .floor = 1e-2, .unit = 0x1p-23},
       {.norm = 8e-3, .element = 3 * 0x1p-3, .step = 3 * 0x1p-9, .unit = 0x1p-3},
       {.norm = 1.6e-2, .element = 3 * 0x1p-2, .step = 3 * 0x1p-16, .unit = 0x1p-2},
-      {.norm = 0, .element = 0, .floor = 0},
-      {.norm = 0, .element = 0, .floor = 0},
   };
-  return rows[static_cast<std::size_t>(dtype)];
+  if (dtype == graph::DType::f64) return {.norm = 2e-14, .element = 2e-13, .floor = 1e-2, .unit = 0x1p-52};
+  const auto row = static_cast<std::size_t>(dtype);
+  return row < std::size(rows) ? rows[row] : Tolerance{.norm = 0, .element = 0, .floor = 0};
 }
 
 Tolerance close_tolerance(graph::DType dtype) {
   Tolerance t = tolerance(dtype);
-  const double minimum = tolerance(graph::DType::f32).element;
+  const double minimum = tolerance(graph::computed_in(dtype)).element;
   if (!graph::is_integer(dtype)) t.element = std::max(t.unit, minimum), t.row = minimum;
   t.spread = 5;
   return t;

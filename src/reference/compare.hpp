@@ -51,6 +51,7 @@ struct Tolerance {
 ///   e4m3    8e-3     3/2^3
 ///   e5m2    1.6e-2   3/2^2
 ///   f32     3e-6     3e-5, with floor 1e-2
+///   f64     2e-14    2e-13, with floor 1e-2
 ///
 /// f32 has a larger floor than other dtypes, because a sum of terms as large as the tensor's elements is only
 /// accurate to a few float32 ulps of such an element.

@@ -163,16 +163,16 @@ Batches::Batches(const graph::MatmulShapes& m) {
 }
 
 Evaluation::Evaluation(graph::OpKind kind, const graph::Attributes& attributes,
-                       const std::vector<OperandValues>& operands)
+                       const std::vector<OperandValues>& operands, graph::DType computed)
     : values(operands) {
   const std::vector<graph::Shape> in = shapes_of(operands);
-  steps = graph::compose(kind, attributes, in);
+  steps = graph::compose(kind, attributes, in, computed);
   shapes = graph::step_shapes(steps, in);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     storage.emplace_back(graph::size(shapes[i]));
     std::vector<OperandValues> from;
     for (int k : steps[i].inputs) from.push_back(values[k]);
-    evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
+    evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}}, computed);
     values.push_back({shapes[i], storage.back().data()});
   }
 }
@@ -237,14 +237,14 @@ void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std
     std::fill_n(y.values, graph::size(y.shape), graph::monoid_of(kind).identity);
     fold(graph::monoid_of(kind), x, attributes.dim, false, y);
   } else if (graph::is_composed(kind) || kind == graph::OpKind::rotary_interleaved) {
-    const Evaluation steps(kind, attributes, in);
+    const Evaluation steps(kind, attributes, in, graph::computed_in(dtype));
     std::copy_n(steps.values.back().values, graph::size(y.shape), y.values);
   } else if (kind == graph::OpKind::unfold) {
     graph::copy_windows(attributes, x.shape, x.values, y.shape, y.values, 0.0);
   } else if (graph::is_view(kind)) {
     copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
   } else if (kind == graph::OpKind::mask) {
-    const auto fill = static_cast<double>(static_cast<float>(attributes.value));
+    const double fill = graph::round_to(graph::computed_in(dtype), attributes.value);
     graph::apply_mask(attributes, y.shape, x.values, fill, y.values);
     if (in.size() > 1) graph::apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
   } else if (kind == graph::OpKind::concat) {

@@ -124,7 +124,9 @@ std::vector<double> in_tf32(const OperandValues&);
 
 /// Evaluates a composite operator and keeps the results of all steps, for the error analysis.
 struct Evaluation {
-  Evaluation(graph::OpKind, const graph::Attributes&, const std::vector<OperandValues>& operands);
+  /// `computed`: f64, or f32 for operators that kernels do not compute in float64.
+  Evaluation(graph::OpKind, const graph::Attributes&, const std::vector<OperandValues>& operands,
+             graph::DType computed = graph::DType::f32);
 
   std::vector<graph::ComposedStep> steps;
   std::vector<graph::Shape> shapes;         // per step: the shape of its result

@@ -11,7 +11,7 @@ graph::KernelGraph omit_roundings(const graph::KernelGraph& given, const std::ve
   for (const graph::KernelOp& op : g.ops)
     for (const int t : op.outputs) {
       graph::KernelTensor& tensor = g.tensors[t];
-      if (std::ranges::find(g.outputs, t) != g.outputs.end() || graph::is_integer(tensor.dtype)) continue;
+      if (std::ranges::find(g.outputs, t) != g.outputs.end() || !graph::is_narrow(tensor.dtype)) continue;
       if (graph::is_view(op.kind))
         tensor.dtype = g.tensors[op.inputs[0]].dtype;
       else if (!stored[t])

@@ -18,6 +18,10 @@ namespace {
 constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
 constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
 
+/// Returns half an ulp of 1 in the type in which kernels compute with numbers of this type. It is twice as much for f64, of
+/// which the reference is as far off as a kernel.
+double half_ulp(graph::DType dtype) { return dtype == graph::DType::f64 ? 0x1p-52 : u; }
+
 /// Returns the error bound `e`, or infinity if `e` is NaN, because any result is possible then.
 double known(double e) { return e == e ? e : infinity; }
 
@@ -44,7 +48,8 @@ double elementwise_error(const graph::Elementwise& row, Numbers& m, const Meanin
   // infinity exactly, and any other limit with a relative error of at most 2u.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
-  const double own = graph::is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
+  // Each row bounds what float32 arithmetic adds; float64's is as much smaller as its ulps are.
+  const double own = graph::is_integer(dtype) ? 0 : (limit ? 2 * r : row.own(x, y, r, tiny)) * (half_ulp(dtype) / u);
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
@@ -112,8 +117,8 @@ void matmul(graph::DType dtype, int at_once, const Uncertain& a, const Uncertain
   const std::int64_t terms = k * repeats;
   const bool exact = graph::is_integer(dtype);
   // Tensor cores truncate where float32 would round: a bias in one direction.
-  const double cut_off = at_once == 0 ? 0 : u * static_cast<double>(terms) / at_once;
-  const double share = exact ? 0 : sum_error(terms) + cut_off;
+  const double cut_off = at_once == 0 ? 0 : half_ulp(dtype) * static_cast<double>(terms) / at_once;
+  const double share = exact ? 0 : sum_error(terms, dtype) + cut_off;
   const auto all = static_cast<std::size_t>(graph::size(a.at.shape)),
              others = static_cast<std::size_t>(graph::size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
@@ -189,7 +194,7 @@ void composed(graph::OpKind kind, const graph::Attributes& attributes, graph::DT
   std::vector<OperandValues> operands;
   std::vector<const double*> errors;
   for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
-  const Evaluation e(kind, attributes, operands);
+  const Evaluation e(kind, attributes, operands, graph::computed_in(dtype));
   std::deque<std::vector<double>> storage;
   for (std::size_t i = 0; i < e.steps.size(); ++i) {
     const auto count = static_cast<std::size_t>(graph::size(e.shapes[i]));
@@ -202,8 +207,9 @@ void composed(graph::OpKind kind, const graph::Attributes& attributes, graph::DT
   std::copy_n(errors.back(), graph::size(e.shapes.back()), error);
 }
 
-/// Computes the error bounds of y, in which the elements of x along `dim` are joined in float32, one after another.
-void joined_error(const graph::Monoid& monoid, const Uncertain& x, int dim, const OperandValues& y, double* error) {
+/// Computes the error bounds of y, in which the elements of x along `dim` are joined one after another, in float32 or float64.
+void joined_error(const graph::Monoid& monoid, graph::DType dtype, const Uncertain& x, int dim, const OperandValues& y,
+                  double* error) {
   const Around from(x.at.shape, dim);
   const graph::Elementwise& row = graph::elementwise(monoid.join);
   const graph::Attributes none;
@@ -216,7 +222,7 @@ void joined_error(const graph::Monoid& monoid, const Uncertain& x, int dim, cons
           const std::int64_t at = (i / from.inner * from.extent + e) * from.inner + i % from.inner;
           both[1] = x.at.values[at], errors[1] = x.error[at];
           const double joined = meaning(m, none, static_cast<const double*>(both));
-          errors[0] = elementwise_error<2>(row, m, meaning, none, graph::DType::f32, both, errors, joined);
+          errors[0] = elementwise_error<2>(row, m, meaning, none, dtype, both, errors, joined);
           both[0] = joined;
         }
         error[i] = errors[0];
@@ -227,7 +233,8 @@ void joined_error(const graph::Monoid& monoid, const Uncertain& x, int dim, cons
 /// Computes the error bounds of y, the logarithms of the sums of exponentials of x along `dim`. A sum has the weights
 /// w = e^(x - y), which add up to 1: if each x grows by at most e, y grows by at most ln(sum of w e^e), and it does not
 /// fall by more if each x falls.
-void logsumexp_error(const Uncertain& x, int dim, const OperandValues& y, double* error) {
+void logsumexp_error(graph::DType dtype, const Uncertain& x, int dim, const OperandValues& y, double* error) {
+  const double unit = half_ulp(dtype);
   const Around from(x.at.shape, dim);
   for (std::int64_t i = 0; i < graph::size(y.shape); ++i) {
     double moved = 0, exponentials = 0, squares = 0, top = -infinity;
@@ -239,23 +246,24 @@ void logsumexp_error(const Uncertain& x, int dim, const OperandValues& y, double
       top = std::max(top, x.at.values[at]);
       if (w == 0) continue;
       moved += w * std::expm1(x.error[at]), squares += w * w;
-      exponentials += w * (6 + 3 * std::fabs(below)) * u;  // the differences are rounded, too
+      exponentials += w * (6 + 3 * std::fabs(below)) * unit;  // the differences are rounded, too
     }
-    const double sum = own_sum_error(sum_error(from.extent), 1, squares);
+    const double sum = own_sum_error(sum_error(from.extent, dtype), 1, squares);
     // The maximum is added to a logarithm, and this again for each level at which results are joined.
-    const double levels = 4 * u * (4 + 2 * std::fabs(y.values[i]) + 5 * (y.values[i] - top));
+    const double levels = 4 * unit * (4 + 2 * std::fabs(y.values[i]) + 5 * (y.values[i] - top));
     error[i] = known(std::log1p(moved) + exponentials + sum + levels);
   }
 }
 
 }  // namespace
 
-double sum_error(std::int64_t n) {
+double sum_error(std::int64_t n, graph::DType dtype) {
   const double terms = static_cast<double>(n);
-  return u * std::min(terms, 2 + 1.25 * std::sqrt(terms));
+  return half_ulp(dtype) * std::min(terms, 2 + 1.25 * std::sqrt(terms));
 }
 
-void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error) {
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error,
+                graph::DType dtype) {
   const auto n = static_cast<std::size_t>(graph::size(error.shape));
   const Around from(x.at.shape, dim);
   const std::int64_t to = error.shape[dim];
@@ -265,11 +273,11 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
     const std::int64_t outer = i / (from.extent * from.inner), at = i / from.inner % from.extent;
     const auto j = static_cast<std::size_t>((outer * to + at % to) * from.inner + i % from.inner);
     const double v = std::fabs(x.at.values[i]), e = x.error[i], term = squared ? v * v : x.at.values[i];
-    error.values[j] += squared ? 2 * v * e + e * e + u * term : e;
+    error.values[j] += squared ? 2 * v * e + e * e + half_ulp(dtype) * term : e;
     sum[j] += term, maximum[j] = std::max(maximum[j], std::fabs(sum[j])), squares[j] += term * term;
   }
   for (std::size_t j = 0; j < n; ++j)
-    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), maximum[j], squares[j]));
+    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms, dtype), maximum[j], squares[j]));
 }
 
 void fold_max_error(const Uncertain& x, int dim, const OperandValues& before, const ResultValues& error) {
@@ -284,21 +292,24 @@ void fold_max_error(const Uncertain& x, int dim, const OperandValues& before, co
   for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
-void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error) {
+void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error,
+                  graph::DType dtype) {
+  dtype = graph::computed_in(dtype);
   const std::vector<double> own(error.values, error.values + graph::size(acc.shape));
   std::vector<double> joined(own.size());
-  evaluate(join, {}, {acc, x.at}, {{acc.shape, joined.data()}}, graph::DType::f32);
-  elementwise_errors(join, {}, graph::DType::f32, {{acc, own.data()}, x}, {acc.shape, joined.data()}, error.values);
+  evaluate(join, {}, {acc, x.at}, {{acc.shape, joined.data()}}, dtype);
+  elementwise_errors(join, {}, dtype, {{acc, own.data()}, x}, {acc.shape, joined.data()}, error.values);
 }
 
-void mean_error(const OperandValues& x, double count, bool root, double* error) {
+void mean_error(const OperandValues& x, double count, bool root, double* error, graph::DType dtype) {
+  const double unit = half_ulp(dtype);
   const std::int64_t n = graph::size(x.shape);
   for (std::int64_t i = 0; i < n; ++i) {
     const double mean = x.values[i] / count;
-    double e = error[i] / count + 2 * u * std::fabs(mean);
+    double e = error[i] / count + 2 * unit * std::fabs(mean);
     if (root) {
       const double y = std::sqrt(mean);
-      e = std::max(std::sqrt(mean + e) - y, y - std::sqrt(std::max(0.0, mean - e))) + u * y;
+      e = std::max(std::sqrt(mean + e) - y, y - std::sqrt(std::max(0.0, mean - e))) + unit * y;
     }
     error[i] = known(e);
   }
@@ -340,15 +351,15 @@ void propagate(graph::OpKind kind, const graph::Attributes& attributes, graph::D
       const std::vector<double> ea = in_precision(x, attributes.dtype), eb = in_precision(in[1], attributes.dtype);
       matmul(dtype, 8, {x.at, ea.data()}, {in[1].at, eb.data()}, errors[0], repeats, threads);
     } else {
-      matmul(dtype, dtype == graph::DType::f32 ? 0 : 8, x, in[1], errors[0], repeats, threads);
+      matmul(dtype, graph::is_narrow(dtype) ? 8 : 0, x, in[1], errors[0], repeats, threads);
     }
-    if (in.size() > 2) bias_error(in[2], out[0], graph::is_integer(dtype) ? 0 : u, errors[0]);
+    if (in.size() > 2) bias_error(in[2], out[0], graph::is_integer(dtype) ? 0 : half_ulp(dtype), errors[0]);
   } else if (kind == graph::OpKind::reduction) {
     std::fill_n(errors[0], graph::size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
     if (graph::is_integer(dtype))
       return fold(graph::monoids::sum, {x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
-    fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
+    fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]}, dtype);
   } else if (graph::is_primitive_fold(kind, attributes)) {
     const graph::Monoid& monoid = graph::monoid_of(kind);
     if (&monoid == &graph::monoids::max) {
@@ -356,9 +367,9 @@ void propagate(graph::OpKind kind, const graph::Attributes& attributes, graph::D
       std::fill_n(errors[0], none.size(), 0.0);
       fold_max_error(x, attributes.dim, {out[0].shape, none.data()}, {out[0].shape, errors[0]});
     } else if (&monoid == &graph::monoids::logsumexp) {
-      logsumexp_error(x, attributes.dim, out[0], errors[0]);
+      logsumexp_error(dtype, x, attributes.dim, out[0], errors[0]);
     } else {
-      joined_error(monoid, x, attributes.dim, out[0], errors[0]);
+      joined_error(monoid, graph::computed_in(dtype), x, attributes.dim, out[0], errors[0]);
     }
   } else if (graph::is_composed(kind) || kind == graph::OpKind::rotary_interleaved) {
     composed(kind, attributes, dtype, in, errors[0]);

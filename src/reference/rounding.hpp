@@ -12,6 +12,8 @@
 //   storage           the larger distance of round(x - e) and round(x + e) from round(x), where round is the
 //                     rounding to the dtype. It is 0 for most f16 values, because few are so near a rounding
 //                     boundary that float32 errors cross it.
+//
+// Numbers of f64 are computed in float64, and the reference's errors count as a kernel's do: both are 2^28 times smaller.
 #pragma once
 #include "graph/dtype.hpp"
 #include "reference/evaluate.hpp"
@@ -32,8 +34,9 @@ void propagate(graph::OpKind, const graph::Attributes&, graph::DType, const std:
                int threads = 1);
 
 /// Adds to `error` the error bounds of sums of x (if `squared`, of its squares) along `dim`, as fold()
-/// computes them. `terms`: number of terms of a complete sum, of which this call may add only some.
-void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error);
+/// computes them, of numbers of this type. `terms`: number of terms of a complete sum, of which this call may add only some.
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error,
+                graph::DType = graph::DType::f32);
 
 /// Computes the error bound of the maximum of `before` and x along `dim`, as fold() computes it. `error`
 /// is the bound of `before` on entry and that of the maximum on return.
@@ -41,11 +44,12 @@ void fold_max_error(const Uncertain& x, int dim, const OperandValues& before, co
 
 /// Computes the error bound of what the elementwise operator `join` makes of an accumulator's value `acc` and of x, such
 /// as acc * x. `error` is the bound of `acc` on entry and that of the result on return.
-void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error);
+void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error,
+                  graph::DType = graph::DType::f32);
 
 /// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the square root
 /// of this mean (root mean square). `error` is the bound of x on entry and that of the result on return.
-void mean_error(const OperandValues& x, double count, bool root, double* error);
+void mean_error(const OperandValues& x, double count, bool root, double* error, graph::DType = graph::DType::f32);
 
 /// Computes the error bounds of values x after rounding to a dtype. `error` has the bounds before
 /// rounding on entry, and those after rounding on return.
@@ -61,7 +65,8 @@ bool jumps(graph::OpKind);
 /// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an integer.
 bool cuts(graph::OpKind, const graph::Attributes&);
 
-/// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial results.
-double sum_error(std::int64_t n);
+/// Returns a bound of the error of a sum of n terms in float32, or in float64 of f64, relative to the size of its partial
+/// results.
+double sum_error(std::int64_t n, graph::DType = graph::DType::f32);
 
 }  // namespace zellige::reference

@@ -38,7 +38,7 @@ std::vector<int> BlockWriter::promoted(graph::OpKind kind, std::vector<int> in) 
   const auto is_wide = [&](int t) { return dtype(t) == graph::DType::f32; };
   if (kind == graph::OpKind::matmul || kind == graph::OpKind::cast || std::ranges::none_of(in, is_wide)) return in;
   for (int& t : in)
-    if (!graph::is_integer(dtype(t))) t = cast(t, graph::DType::f32);
+    if (graph::is_narrow(dtype(t))) t = cast(t, graph::DType::f32);
   return in;
 }
 

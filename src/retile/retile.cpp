@@ -80,7 +80,7 @@ KernelGraph applied(const KernelGraph& g, const ExtentChange& step) {
                   graph::name(g.ops[i].kind));
         readers[static_cast<int>(i)].inputs[static_cast<int>(input)] = summed;
       }
-    h.tensors[tensor].dtype = graph::DType::f32;
+    h.tensors[tensor].dtype = graph::computed_in(g.tensors[tensor].dtype);
     h.tensors[tensor].strides.clear();
   }
   for (const auto& [reader, inputs] : readers) {

@@ -50,8 +50,6 @@ std::vector<BatchAxis> batch_axes(const BlockGraph& block) {
   return axes;
 }
 
-bool is_narrow(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
-
 /// Returns whether grid axes divide this dimension of a mask, or the loop does.
 bool moves(const BlockGraph& block, const BlockOp& mask) {
   for (int axis = 0; axis < BatchAxis::loop; ++axis)
@@ -132,7 +130,7 @@ class BatchedTensors {
     if (out_.tensor(tensor).dtype == dtype) return tensor;
     return out_.add(OpKind::cast, {tensor}, {.dtype = dtype}, out_.name(tensor));
   }
-  int widened(int tensor) { return is_narrow(out_.tensor(tensor).dtype) ? cast(tensor, DType::f32) : tensor; }
+  int widened(int tensor) { return graph::is_narrow(out_.tensor(tensor).dtype) ? cast(tensor, DType::f32) : tensor; }
 
   /// Sets the tensor that has the values of a tile, whose batch may have been dropped from its shape.
   void set(int tile, int tensor) { tile_[tile] = reshaped(tensor, joined(tensor, shape_of(tile))); }
@@ -267,7 +265,7 @@ class BatchedTiles : BatchedTensors {
   int product(const BlockOp& b) {
     std::vector<int> in = aligned(b);
     for (int i = 0; i < 2; ++i)
-      if (const DType dtype = block_.tensors[b.inputs[i]].dtype; is_narrow(dtype)) in[i] = cast(in[i], dtype);
+      if (const DType dtype = block_.tensors[b.inputs[i]].dtype; graph::is_narrow(dtype)) in[i] = cast(in[i], dtype);
     const int ab = widened(out_.add(OpKind::matmul, {in[0], in[1]}, b.attributes, named(b.outputs[0])));
     return in.size() == 2 ? ab : out_.add(OpKind::add, {ab, widened(in[2])}, {}, named(b.outputs[0]));
   }
@@ -339,9 +337,9 @@ class BatchedTiles : BatchedTensors {
     const std::vector<Shape> results = graph::infer_shapes({g_.name}, b.kind, a, shapes);
     for (std::size_t i = 0; i < b.outputs.size(); ++i) {
       const DType dtype = block_.tensors[b.outputs[i]].dtype;
-      whole.outputs.push_back(out_.make({moved && b.kind != OpKind::cast              ? out_.tensor(in[0]).dtype
-                                         : is_narrow(dtype) && b.kind != OpKind::cast ? DType::f32
-                                                                                      : dtype,
+      whole.outputs.push_back(out_.make({moved && b.kind != OpKind::cast                     ? out_.tensor(in[0]).dtype
+                                         : graph::is_narrow(dtype) && b.kind != OpKind::cast ? DType::f32
+                                                                                             : dtype,
                                          results[i],
                                          {},
                                          named(b.outputs[i])}));

@@ -124,8 +124,10 @@ class Decomposition {
       else if (passes(block, b))
         tile_[b.outputs[0]] = tile_[b.inputs[0]];
       else
-        compute(block, b,
-                [&](int t) { return uses[t] == 1 || block.tensors[t].dtype == DType::f32 ? stored_in[t] : -1; });
+        compute(block, b, [&](int t) {
+          return uses[t] == 1 || block.tensors[t].dtype == graph::computed_in(block.tensors[t].dtype) ? stored_in[t]
+                                                                                                      : -1;
+        });
     }
   }
 

@@ -25,7 +25,7 @@ const KernelOp* Known::inner(int tensor, OpKind kind, std::size_t operands) cons
 }
 
 bool Known::is_unrounded(int tensor) const {
-  if (readers[tensor] == 1 || dtype(tensor) == DType::f32 || graph::is_integer(dtype(tensor))) return true;
+  if (readers[tensor] == 1 || !graph::is_narrow(dtype(tensor))) return true;
   // Several operands of one operator are one reader.
   const auto reads = [&](const KernelOp& op) { return std::ranges::count(op.inputs, tensor) == readers[tensor]; };
   return std::ranges::any_of(graph.ops, reads);

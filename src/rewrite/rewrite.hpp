@@ -88,7 +88,7 @@ inline bool is_widening(OpKind kind, const Attributes& a) {
   return kind == OpKind::cast && a.dtype == DType::f32 && !a.saturate;
 }
 /// Returns whether a dtype has float32's range, so that a value without a factor that it lacks does not overflow.
-inline bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
+inline bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == graph::computed_in(dtype); }
 /// Returns whether the operator is a copy: mul_scalar by 1.
 inline bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.

@@ -11,9 +11,7 @@
 namespace zellige::rewrite {
 namespace {
 
-/// Returns whether storing a value in this dtype rounds it.
-bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
-bool is_rounding(OpKind kind, const Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
+bool is_rounding(OpKind kind, const Attributes& a) { return kind == OpKind::cast && graph::is_narrow(a.dtype); }
 /// Returns whether an operator of this kind rounds its operand number `operand` before use, as a matmul does.
 bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }
 
@@ -65,7 +63,7 @@ class Roundings {
   /// Returns whether the tensor may be stored in its dtype: the dtype does not round (float32 or integers),
   /// or the tensors that the original graph rounds (declared_) include one of this name, shape and dtype.
   bool is_declared(const KernelTensor& made) const {
-    if (!rounds(made.dtype)) return true;
+    if (!graph::is_narrow(made.dtype)) return true;
     const auto known = declared_.find(made.name);
     return known != declared_.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
   }

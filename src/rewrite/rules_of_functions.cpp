@@ -44,8 +44,10 @@ Product product(const Known& g, int t, const std::vector<int>& whole = {}, bool 
   return p;
 }
 
-/// Returns whether two numbers are the same, written with seven digits or more.
-bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
+/// Returns whether two numbers are the same, written with seven digits or more, or fifteen for f64.
+bool near(double a, double b, graph::DType dtype) {
+  return std::abs(a / b - 1) < (dtype == graph::DType::f64 ? 1e-14 : 1e-6);
+}
 
 /// Returns the operand of the sum with 1 that makes the tensor, or -1. Nobody sees the sum rounded, as of all steps here.
 int below_one(const Known& g, int t) {
@@ -64,15 +66,16 @@ int below_sigmoid(const Known& g, int t) {
 /// Returns x if z is c (x + k x^3) as in gelu_tanh, or c x (1 + k x^2), else -1.
 int cubic_of(const Known& g, int z) {
   constexpr double k = 0.044715, c = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const graph::DType dtype = g.dtype(z);
   const Product p = product(g, z);
-  if (!near(p.scalar, c)) return -1;
+  if (!near(p.scalar, c, dtype)) return -1;
   if (p.factors.size() == 1) {
     const KernelOp* sum = g.unrounded(p.factors[0], OpKind::add, 2);
     if (!sum) return -1;
     for (const std::size_t i : {0, 1}) {
       const int x = sum->inputs[i];
       const Product cube = product(g, sum->inputs[1 - i], {x});
-      if (cube.factors == std::vector{x, x, x} && near(cube.scalar, k)) return x;
+      if (cube.factors == std::vector{x, x, x} && near(cube.scalar, k, dtype)) return x;
     }
   }
   if (p.factors.size() == 2)
@@ -80,7 +83,7 @@ int cubic_of(const Known& g, int z) {
       const int x = p.factors[i], square = below_one(g, p.factors[1 - i]);
       if (square < 0) continue;
       const Product by = product(g, square, {x});
-      if (by.factors == std::vector{x, x} && near(by.scalar, k)) return x;
+      if (by.factors == std::vector{x, x} && near(by.scalar, k, dtype)) return x;
     }
   return -1;
 }

@@ -51,7 +51,7 @@ bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// exp(x - logsumexp(x)) -> softmax(x) if all readers sum along the row, as attention does. Where x is infinite, a softmax is
 /// NaN in its whole row, and exp(x - logsumexp(x)) in one element, so that others see e^(x − m) / Σ e^(x − m), m being the
-/// maximum as a finite number. Computes in float32.
+/// maximum as a finite number. Computes in float32, or float64 of f64.
 bool softmax_of_logsumexp(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* below = op.kind == OpKind::exp ? g.inner(op.inputs[0], OpKind::sub, 2) : nullptr;
   const KernelOp* log = below ? g.inner(below->inputs[1], OpKind::logsumexp) : nullptr;
@@ -64,10 +64,11 @@ bool softmax_of_logsumexp(const Known& g, const KernelOp& op, Rewrite& out) {
   const auto step = [&](OpKind kind, std::vector<int> in, const Attributes& a, std::string_view suffix) {
     return out.step(op, kind, std::move(in), a, suffix);
   };
-  const bool wide = g.dtype(op.outputs[0]) == DType::f32;
+  const bool wide = !graph::is_narrow(g.dtype(op.outputs[0]));
+  const double greatest = graph::format(graph::computed_in(g.dtype(op.outputs[0]))).greatest;
   const int x = wide ? log->inputs[0] : step(OpKind::cast, log->inputs, {.dtype = DType::f32}, "_f32");
   const int finite =
-      step(OpKind::clamp, {step(OpKind::amax, {x}, along, "_max")}, {.lo = -FLT_MAX, .hi = FLT_MAX}, "_off");
+      step(OpKind::clamp, {step(OpKind::amax, {x}, along, "_max")}, {.lo = -greatest, .hi = greatest}, "_off");
   const int e = step(OpKind::exp, {step(OpKind::sub, {x, finite}, {}, "_below")}, {}, "_exp");
   const int sum = step(OpKind::sum, {e}, along, "_sum");
   if (wide) return out.replace(op, OpKind::div, {e, sum});
@@ -98,7 +99,7 @@ bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   const auto step = [&](OpKind kind, std::vector<int> in, const Attributes& a, const std::string& suffix) {
     return out.step(*softmax, kind, std::move(in), a, suffix);
   };
-  const bool wide = g.dtype(op.outputs[0]) == DType::f32;
+  const bool wide = !graph::is_narrow(g.dtype(op.outputs[0]));
   const Attributes along{.dim = concat->attributes.dim, .keepdim = true};
   const auto operand = [&](int i) {  // in float32, as the softmax computes
     const int t = concat->inputs[i];
@@ -106,7 +107,7 @@ bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   };
   const int x = operand(part);
   int m = step(OpKind::amax, {x}, along, "_max");
-  m = step(OpKind::maximum, {m}, {.scalar = -FLT_MAX}, "_off");
+  m = step(OpKind::maximum, {m}, {.scalar = graph::format(graph::computed_in(g.dtype(op.outputs[0]))).lowest}, "_off");
   const auto terms = [&](int of, const std::string& suffix) {
     return step(OpKind::exp, {step(OpKind::sub, {of, m}, {}, "_below" + suffix)}, {}, "_exp" + suffix);
   };

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t max_weight_rows = 64, min_weight_blocks = 128, max_weight_columns = 64, max_weight_k = 1024,
                        small_weight_k = 512, max_row_elements = 8192;
 
-bool is_narrow(DType dtype) {
+bool is_small(DType dtype) {
   return graph::is_weight_only(dtype) || dtype == DType::int8 || dtype == DType::e4m3 || dtype == DType::e5m2;
 }
 bool is_wide(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32; }
@@ -43,7 +43,7 @@ struct WidenedWeight {
 /// Returns the tensor of which `t` is a cast of a narrow type, or `t` itself.
 int below_cast(const Known& g, int t) {
   const KernelOp* cast = g.made_by(t, OpKind::cast);
-  return cast && !cast->attributes.saturate && is_narrow(g.dtype(cast->inputs[0])) ? cast->inputs[0] : t;
+  return cast && !cast->attributes.saturate && is_small(g.dtype(cast->inputs[0])) ? cast->inputs[0] : t;
 }
 
 /// Reads the operators from which a matmul's second operand is computed.
@@ -87,14 +87,14 @@ class WeightReader {
       t = below_views(t);
     }
     while (const KernelOp* wider = g_.inner(t, OpKind::cast)) {  // of what is exact in the narrower type
-      if (is_narrow(g_.dtype(wider->inputs[0]))) break;
+      if (is_small(g_.dtype(wider->inputs[0]))) break;
       if (w_.zero || w_.scale || w_.bias) return false;
       t = below_views(wider->inputs[0]);
     }
     const KernelOp* cast = g_.inner(t, OpKind::cast);
     if (!cast || cast->attributes.saturate || !is_wide(cast->attributes.dtype)) return false;
     w_.dtype = cast->attributes.dtype, w_.q = cast->inputs[0], w_.narrow = g_.dtype(w_.q);
-    return is_narrow(g_.dtype(w_.q)) && is_whole(w_.q);
+    return is_small(g_.dtype(w_.q)) && is_whole(w_.q);
   }
 
   /// Reads the operand of `op` that has a number for each row or group; `t` becomes the other one.

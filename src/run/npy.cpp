@@ -18,10 +18,10 @@ struct NpyElement {
   std::string_view descr;
   graph::DType dtype;
 };
-constexpr NpyElement elements[] = {{"'<f2'", graph::DType::f16},     {"'<f4'", graph::DType::f32},
-                                   {"'|i1'", graph::DType::int8},    {"'<i4'", graph::DType::int32},
-                                   {"'|b1'", graph::DType::boolean}, {"'|u1'", graph::DType::uint8},
-                                   {"'<i2'", graph::DType::int16},   {"'<i8'", graph::DType::int64}};
+constexpr NpyElement elements[] = {
+    {"'<f2'", graph::DType::f16},   {"'<f4'", graph::DType::f32},     {"'|i1'", graph::DType::int8},
+    {"'<i4'", graph::DType::int32}, {"'|b1'", graph::DType::boolean}, {"'|u1'", graph::DType::uint8},
+    {"'<i2'", graph::DType::int16}, {"'<i8'", graph::DType::int64},   {"'<f8'", graph::DType::f64}};
 
 // Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key;
 // `where` names the file in the message.

@@ -161,10 +161,10 @@ std::int64_t unwritten(const manifest::TensorPlace& t, const Bytes& bytes) {
   each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
     std::int64_t left = 0;
     for (std::size_t i = 0; i < values.size(); ++i, offset += row_step(t)) {
-      // for dtypes of 1 or 2 bytes, only the lower bits are overwritten
-      std::uint32_t bits = ~std::uint32_t{0};
+      // for dtypes of fewer bytes, only the lower bits are overwritten
+      std::uint64_t bits = ~std::uint64_t{0};
       std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
-      left += bits == ~std::uint32_t{0};
+      left += bits == ~std::uint64_t{0};
     }
     if (left) count += left;
   });

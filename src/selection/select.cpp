@@ -175,7 +175,8 @@ struct KernelMatmuls {
     MatmulUse use{.passes = passes(product)};
     for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
       const tile::Node& n = program.nodes[i];
-      if (n.kind == tile::NodeKind::map && source(i, product.shape) == id) use.slots += cost::slots_of(n.op);
+      if (n.kind == tile::NodeKind::map && source(i, product.shape) == id)
+        use.slots += cost::slots_of(n.op, n.dtype, target.costs);
       if (n.kind == tile::NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
           source(n.in[0], product.shape) == id)
         use.row_reductions += 1, use.slots += graph::monoid_of(n.op).slots;

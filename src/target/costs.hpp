@@ -75,6 +75,10 @@ struct Costs {
   double reads_at_a_time = 4, l1_bytes = 128 * 1024, l2_held = 0.6;
   // Of float32 matmuls, set by hand.
   double sustained_fma = 0.85;  // fraction of issue slots that SIMT matmuls fill with FMAs
+  // Issue slots that an instruction of float64 takes of one of float32: 128 results a cycle of a multiprocessor over those of the
+  // table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming Guide. Functions take some twelve
+  // instructions for each of the special function unit.
+  double float64 = 2, float64_special = 12;
   // Fraction of `sustained_fma` that four warps of a multiprocessor reach, and what each four more add.
   double fma_of_four_warps = 0.65, fma_of_four_more = 0.25;
 

@@ -4,7 +4,7 @@
 //   load ── map ── matmul ── map ── reduce ── ... ── store
 //
 // Every node yields one value, whose shape is that of one block's tile. Loads, and the `round` nodes before
-// a matmul's operands, have the storage type (such as f16). Everything else is float32 or an integer.
+// a matmul's operands, have the storage type (such as f16). Everything else is float32, float64 or an integer.
 #pragma once
 #include <map>
 #include <optional>
@@ -47,9 +47,10 @@ enum class NodeKind : std::uint8_t {
   store,         // writes a tile to a tensor in global memory
 };
 std::string_view name(NodeKind);
-/// Returns the type in which a value is computed: int64 for int64, int32 for other integers, else float32.
+/// Returns the type in which a value is computed: int64 for int64, int32 for other integers, f64 for f64, else float32.
 constexpr DType kept_in(DType dtype) {
-  return dtype == DType::int64 ? dtype : graph::is_integer(dtype) ? DType::int32 : DType::f32;
+  if (graph::is_integer(dtype)) return dtype == DType::int64 ? dtype : DType::int32;
+  return graph::computed_in(dtype);
 }
 /// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its readers.
 inline bool inlined(NodeKind kind) {

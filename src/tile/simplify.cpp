@@ -14,11 +14,12 @@ namespace zellige::tile {
 namespace {
 
 /// Returns whether node x is a cast, without saturation, of a floating-point value to the floating-point type `to`: a
-/// `round` or `store` node that rounds x to `to` can then read the cast's operand, with the same result.
+/// `round` or `store` node that rounds x to `to` can then read the cast's operand, with the same result. A cast of or to f64 is
+/// none: it rounds to float32 first, or widens registers.
 bool rounds_the_same(const TileProgram& p, int x, DType to) {
   const Node& n = p.nodes[x];
   return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate && !graph::is_integer(to) &&
-         !graph::is_integer(p.nodes[n.in[0]].dtype);
+         !graph::is_integer(p.nodes[n.in[0]].dtype) && p.nodes[n.in[0]].dtype != DType::f64 && to != DType::f64;
 }
 
 /// If the operand of `n` is a multiplication of float32 values by a positive finite constant, multiplies the result of

@@ -32,7 +32,7 @@ class Legal {
 
   std::vector<MatmulTile> run() {
     const Instruction* row = target::find_mma(target_, type_, type_, graph::name(graph::DType::f32));
-    if (graph::is_integer(size_.dtype))
+    if (graph::is_integer(size_.dtype) || size_.dtype == graph::DType::f64)  // by dot products
       add_all(of_integers);
     else if (row)
       of_warps(*row);

@@ -23,6 +23,16 @@ void check_pages(const TileProgram& p, const Node& n, const Node& numbers) {
            n.view.end(n.dim), numbers.name, numbers.shape[n.dim], n.page);
 }
 
+/// Rejects an elementwise operator of f64 and of another type, unless it is a cast.
+void check_float64(const TileProgram& p, std::size_t node) {
+  const Node& n = p.nodes[node];
+  if (n.kind != NodeKind::map || n.op == graph::OpKind::cast || n.op == graph::OpKind::mask) return;
+  for (const int in : n.in)
+    if ((n.dtype == graph::DType::f64) != (p.nodes[in].dtype == graph::DType::f64))
+      reject(p, "%{} is {} in {}; its operand %{} is {}", node, graph::name(n.op), graph::name(n.dtype), in,
+             graph::name(p.nodes[in].dtype));
+}
+
 /// Proves the shape and type of one node.
 class Typed {
  public:
@@ -31,7 +41,7 @@ class Typed {
   void check() const {
     const bool lies = tile::accesses(n_) || n_.kind == NodeKind::round;
     if (!lies && n_.dtype != tile::kept_in(n_.dtype))
-      reject(p_, "%{} is {}; a value in registers is f32 or int32", i_, graph::name(n_.dtype));
+      reject(p_, "%{} is {}; a value in registers is f32, f64, int32 or int64", i_, graph::name(n_.dtype));
     if (n_.kind != NodeKind::matmul && n_.window) reject(p_, "%{} reads a window, which matmuls alone do", i_);
     if (n_.kind != NodeKind::matmul && n_.kind != NodeKind::reduce && n_.carried)
       reject(p_, "%{} is carried; matmuls and sums are", i_);
@@ -229,7 +239,7 @@ class Typed {
 
 void verify_tile_program(const TileProgram& p) {
   if (p.loop < 1) reject(p, "a loop of {} iterations; it has at least 1", p.loop);
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) Typed(p, i).check();
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) check_float64(p, i), Typed(p, i).check();
 }
 
 }  // namespace zellige::verify

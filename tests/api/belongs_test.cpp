@@ -290,9 +290,9 @@ TEST_F(Loaded, VersionsBeforeTheSecondAndAfterTheThirdAreRefused) {
 }
 
 TEST_F(Loaded, WhatIsWrongWithAManifestIsReported) {
-  EXPECT_EQ(message_of_sealing("\"f32\"", "\"f64\""),
+  EXPECT_EQ(message_of_sealing("\"f32\"", "\"f128\""),
             ".tensors[0].dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, "
-            "int4, uint4, e2m1, e8m0, found \"f64\"");
+            "int4, uint4, e2m1, e8m0, f64, found \"f128\"");
   EXPECT_EQ(message_of_sealing("[3, 1, 1]", "[3, 0, 1]"),
             ".kernels[0].grid[1]: expected an integer of at least 1, found 0");
   EXPECT_EQ(message_of_sealing("{\"tensor\": \"Y\"", "{\"tensor\": \"Z\""),

@@ -65,6 +65,7 @@ TEST(Cast, SaturatesWhereToldTo) {
     if (d == DType::boolean) continue;  // any number is one
     const double maximum = format(d).greatest, minimum = format(d).lowest;
     for (double x : std::vector<double>{1e39, INFINITY}) {
+      if (x < maximum) continue;  // float64 has it
       EXPECT_EQ(cast(DType::f32, x, d, true), maximum) << name(d);
       EXPECT_EQ(cast(DType::f32, -x, d, true), minimum) << name(d);
     }

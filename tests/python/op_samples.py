@@ -51,6 +51,7 @@ _CONTRACT = {
     torch.float16: (2.5e-4, 3 * 2**-10, 2**-10, 3 * 2**-24, 1e-3),
     torch.bfloat16: (2e-3, 3 * 2**-7, 2**-7, 0, 1e-3),
     torch.float32: (3e-6, 3e-5, 2**-23, 0, 1e-2),
+    torch.float64: (2e-14, 2e-13, 2**-52, 0, 1e-2),
 }
 SPELLINGS = ("function", "in place", "not contiguous", "symbolic sizes")
 _CUT = {"an extent of 0": 0, "an extent of 1": 1}  # of all tensors with the last extent of the sample's first one

@@ -221,8 +221,8 @@ f32 = TensorSpec((4, 8), "f32")
         (lambda: zellige.compile(lambda x: x, f32), "compile lambda: expected lambda to compute something, found that it returns"),
         (lambda: zellige.compile(lambda x: x, 3), "compile lambda, argument x: expected an array of NumPy, torch or another that has"),
         (
-            lambda: zellige.compile(lambda x: x + 1, np.zeros(3)),
-            "compile lambda, argument x: dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, int4, uint4, e2m1, e8m0, found float64",
+            lambda: zellige.compile(lambda x: x + 1, np.zeros(3, complex)),
+            "compile lambda, argument x: dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, int4, uint4, e2m1, e8m0, f64, found complex128",
         ),
         (lambda: zellige.compile(lambda x: x + 1), "compile lambda: missing a required argument: 'x'"),
         (lambda: zellige.compile(lambda x: x + 1, f32, constant="w"), "compile lambda: has no parameter w to be constant; its"),

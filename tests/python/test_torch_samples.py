@@ -15,6 +15,7 @@ import op_samples  # noqa: E402
 SHARE = os.environ.get("ZELLIGE_SAMPLES")
 SEED = int(os.environ.get("ZELLIGE_SAMPLES_SEED", "20261125"))
 DEVICE = os.environ.get("ZELLIGE_SAMPLES_DEVICE", "cpu")
+FLOAT64 = 40 if "ZELLIGE_ALL" in os.environ else 6
 FEW = 60 if "ZELLIGE_ALL" in os.environ else 24
 CASES = list(op_samples.share(float(SHARE), SEED, device=DEVICE) if SHARE else op_samples.few(FEW, SEED, DEVICE))
 # torch's own failures, in a draw that has not been reviewed.
@@ -26,6 +27,12 @@ programs = []
 def test_a_sample_is_right(case):
     outcome = op_samples.run(case)
     programs.append(outcome.parts)
+    assert outcome.kind in ACCEPTED and not outcome.faults, f"{case}: {outcome.kind}: {outcome.says} {outcome.faults}"
+
+
+@pytest.mark.parametrize("case", op_samples.each(FLOAT64, SEED, ("float64",), DEVICE), ids=str)
+def test_a_sample_of_float64_is_right(case):
+    outcome = op_samples.run(case)
     assert outcome.kind in ACCEPTED and not outcome.faults, f"{case}: {outcome.kind}: {outcome.says} {outcome.faults}"
 
 

@@ -40,14 +40,14 @@ def line(text, of=None):
 def left_by(x):
     y = x.cumprod(0)
     z = torch.sort(y * 2)[0]
-    return z.double() + x.exp()
+    return z.to(torch.complex64) + x.exp()
 
 
 def test_an_operator_that_is_left_has_the_users_line():
     r = report(left_by, torch.randn(4, 4))
     expected = {
         "aten.cumprod.default": ("is not known", "cumprod"),
-        "aten._to_copy.default": ("dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, int4, uint4, e2m1, e8m0, found torch.float64", "double"),
+        "aten._to_copy.default": ("dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, bool, uint8, int16, int64, int4, uint4, e2m1, e8m0, f64, found torch.complex64", "complex64"),
     }
     for name, (why, text) in expected.items():
         place, code = line(text, left_by)

@@ -288,14 +288,15 @@ graph::KernelGraph finished(RandomBuilder& make) {
   return builder.build();
 }
 
+/// Returns f32 or, for every fourth seed, f64.
+graph::DType wide_of(std::uint64_t seed) { return seed % 4 == 1 ? graph::DType::f64 : graph::DType::f32; }
+
 }  // namespace
 
 graph::KernelGraph random_graph(std::uint64_t seed) {
   if (seed % chain_every == 0) return random_chain(seed);
   Rng rng(seed);
-  const graph::DType dtype = rng.chance(55)   ? graph::DType::f16
-                             : rng.chance(50) ? graph::DType::bf16
-                                              : graph::DType::f32;
+  const graph::DType dtype = rng.chance(55) ? graph::DType::f16 : rng.chance(50) ? graph::DType::bf16 : wide_of(seed);
   graph::Builder builder(fmt::format("random_{}", seed));
   RandomBuilder make(rng, builder, dtype);
   make.whole = rng.chance(30);
@@ -312,9 +313,7 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
 
 graph::KernelGraph random_unfused(std::uint64_t seed) {
   Rng rng(seed);
-  const graph::DType dtype = rng.chance(45)   ? graph::DType::f16
-                             : rng.chance(60) ? graph::DType::bf16
-                                              : graph::DType::f32;
+  const graph::DType dtype = rng.chance(45) ? graph::DType::f16 : rng.chance(60) ? graph::DType::bf16 : wide_of(seed);
   graph::Builder builder(fmt::format("plain_{}", seed));
   RandomBuilder make(rng, builder, dtype);
   make.whole = rng.chance(40);

@@ -145,7 +145,7 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
       return derived(x, graph::abs(x.at));
     case OpKind::cast: {  // there and back: all else is of one dtype
       std::vector<graph::DType> stored = graph::all_dtypes();
-      std::erase_if(stored, graph::is_weight_only);
+      std::erase_if(stored, [](graph::DType d) { return graph::is_weight_only(d) || d == graph::DType::f64; });
       const graph::DType own = x.at.dtype(), other = rng.pick(stored);
       v = derived(x, graph::cast(graph::cast(tamed(rng, x, 1).at, other, rng.chance(30)), own));
       if (graph::is_integer(other)) v.positive = false, v.vanishes = true;

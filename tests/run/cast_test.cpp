@@ -28,6 +28,8 @@ std::vector<double> numbers(DType dtype, std::size_t count) {
         0x1p-24,    INFINITY,      -INFINITY, NAN,      0.1,      1.5,     -2.5,     1e-40};
     if (bits == 8)
       x.push_back(graph::from_bits(dtype, i & 255));
+    else if (dtype == DType::f64 && i >= special.size())
+      x.push_back(graph::from_bits(dtype, i * 0x9e3779b97f4a7c15u));
     else
       x.push_back(i < special.size() ? graph::round_to(dtype, special[i])
                                      : graph::from_bits(dtype, (i * 0x9e3779b1u) >> (32 - bits)));

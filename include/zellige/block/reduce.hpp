@@ -1,4 +1,4 @@
-// Computes sums, maxima and other reductions of float or int over groups of lanes in a warp. Every lane of a group gets the group's
+// Computes sums, maxima and other reductions of float, double or int over groups of lanes in a warp. Every lane of a group gets the group's
 // result. All 32 lanes of the warp must make the call.
 //
 //   float total = sum_lanes<8>(x);       // over the 8 lanes that have the same lane / 8
@@ -6,6 +6,7 @@
 //   float total = sum_lanes<8>(x, row);  // checked by the emulator: `row` is equal in these 8 lanes and in no others
 #pragma once
 #include <zellige/atom.hpp>
+#include <zellige/block/float64.hpp>
 
 namespace zellige {
 
@@ -27,8 +28,9 @@ ZELLIGE_CALL T max_lanes(T x) {
 
 /// Raises `maximum`, the maximum so far, to x if x is above it. Returns the old maximum minus the new one: to keep a sum of
 /// exponentials relative to the maximum, multiply it by the exponential of this difference.
-ZELLIGE_CALL float raise_max(float& maximum, float x) {
-  const float old = maximum;
+template <class T>
+ZELLIGE_CALL T raise_max(T& maximum, T x) {
+  const T old = maximum;
   maximum = max(old, x);
   return old - maximum;
 }

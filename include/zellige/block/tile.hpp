@@ -1,5 +1,5 @@
 // Defines the tiles of generated kernels: a pointer and a layout, which map a coordinate to an address. read and write
-// access several adjacent elements at an address at once, and convert them to and from float32 (or int).
+// access several adjacent elements at an address at once, and convert them to and from float32 (or double, or int).
 //
 //   // name "X", at byte 0 of shared memory, 512 elements; W is at byte 1024
 //   const auto sX = shared_tile<half_t, Layout<Shape<_8, _64>, Stride<_64, _1>>>("X", 0, 512);
@@ -18,6 +18,7 @@
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/tfloat32.hpp>
 #include <zellige/atom/vec.hpp>
+#include <zellige/block/float64.hpp>
 #include <zellige/layout/names.hpp>
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/access.hpp>

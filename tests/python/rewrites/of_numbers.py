@@ -2,7 +2,7 @@
 
 import torch
 
-from .law import Rewrite
+from .law import Rewrite, without_float64
 
 F = torch.nn.functional
 
@@ -165,5 +165,5 @@ REWRITES = [
     Rewrite("choice of a number by numbers", choice_of_a_number, choice_of_a_number_by_more_dimensions, exact=True),
     Rewrite("comparison as numbers", condition_as_numbers, condition_of_integers, exact=True),
     Rewrite("product of complex numbers", product_of_complex_numbers, product_that_broadcasts_the_pairs),
-    Rewrite("torch's own binding", bound, indexed, exact=True),
+    Rewrite("torch's own binding", bound, indexed, exact=True, around=without_float64),
 ]  # fmt: skip

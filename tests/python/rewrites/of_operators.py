@@ -10,7 +10,7 @@ F = torch.nn.functional
 
 
 def in_float64(holds):
-    """Returns the graphs of `holds` on float64, which programs do not have."""
+    """Returns the graphs of `holds` on float64, which programs lack where a condition is broken (law.py)."""
 
     def broken(draw):
         function, inputs = holds(draw)

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from ... import array_views
+from ... import array_views, dtypes
 from ... import operators as op
 from ...tracing import Array
 from .schema import Left
@@ -14,7 +14,7 @@ aten = torch.ops.aten
 
 
 def _wide(function):
-    return lambda x: function(op.cast(x, "f32"))
+    return lambda x: function(op.cast(x, dtypes.computed(x._dtype)))
 
 
 def _half_exponentials(x):
@@ -51,6 +51,8 @@ def _atanh(x):
 
 
 def _polynomial(z, coefficients):
+    if z._dtype == "f64":
+        raise Left("expected numbers of up to 32 bits: the polynomial has float32's precision")
     made = op.add(op.mul(z, coefficients[0]), coefficients[1])
     for c in coefficients[2:]:
         made = op.add(op.mul(made, z), c)
@@ -107,7 +109,7 @@ def _negative(x):
 
 
 def _atan2(y, x):
-    y, x = op.cast(y, "f32"), op.cast(x, "f32")
+    y, x = (op.cast(v, dtypes.computed(v._dtype)) for v in (y, x))
     a, b = op.abs(y), op.abs(x)
     same = op.eq(a, b)  # of zeros and infinities, too
     acute = op.where(same, op.where(op.eq(a, 0), 0.0, math.pi / 4), _atan(op.div(a, b)))

@@ -15,7 +15,7 @@ from .schema import Left
 
 aten = torch.ops.aten
 
-_WHOLE = 8388608.0  # from 2^23 on each float32 is whole
+_WHOLE = {"f32": 2.0**23, "f64": 2.0**52}  # from these on each number is whole
 
 
 def computed_in(node) -> str | None:
@@ -32,11 +32,11 @@ def computed_in(node) -> str | None:
 
 
 def of_dtype(x, dtype):
-    """Returns the operand x in the dtype in which the operator computes, if one of both is of integers."""
+    """Returns the operand x in the dtype in which the operator computes, if one of both is of integers or of f64."""
     if not isinstance(x, Array):
         return x
     dtype = "int32" if dtype in dtypes.STORED and x._dtype != dtype else dtype
-    return op.cast(x, dtype) if x._dtype != dtype and (dtypes.is_integer(dtype) or dtypes.is_integer(x._dtype)) else x
+    return op.cast(x, dtype) if x._dtype != dtype and (dtypes.is_integer(dtype) or dtypes.is_integer(x._dtype) or "f64" in (dtype, x._dtype)) else x
 
 
 def wide(x):
@@ -128,33 +128,34 @@ def truncated(x):
     """Returns x rounded toward 0."""
     if dtypes.is_integer(x._dtype):
         return x
-    x = op.cast(x, "f32")
-    return op.where(op.lt(op.abs(x), _WHOLE), op.cast(op.cast(x, "int32"), "f32"), x)
+    x = op.cast(x, dtypes.computed(x._dtype))
+    whole = op.cast(op.cast(x, "int64" if x._dtype == "f64" else "int32"), x._dtype)
+    return op.where(op.lt(op.abs(x), _WHOLE[x._dtype]), whole, x)
 
 
 def floor(x):
     if dtypes.is_integer(x._dtype):
         return x
     whole = truncated(x)
-    return op.sub(whole, op.lt(op.cast(x, "f32"), whole))
+    return op.sub(whole, op.lt(op.cast(x, whole._dtype), whole))
 
 
 def ceil(x):
     if dtypes.is_integer(x._dtype):
         return x
     whole = truncated(x)
-    return op.add(whole, op.gt(op.cast(x, "f32"), whole))
+    return op.add(whole, op.gt(op.cast(x, whole._dtype), whole))
 
 
 def rounded_to_even(x):
     if dtypes.is_integer(x._dtype):
         return x
-    x = op.cast(x, "f32")
+    x = op.cast(x, dtypes.computed(x._dtype))
     whole = floor(x)
     left, half = op.sub(x, whole), op.mul(whole, 0.5)
     odd = op.ne(floor(half), half)
     up = op.maximum(op.gt(left, 0.5), op.minimum(op.eq(left, 0.5), odd))
-    return op.where(op.lt(op.abs(x), _WHOLE), op.add(whole, up), x)
+    return op.where(op.lt(op.abs(x), _WHOLE[x._dtype]), op.add(whole, up), x)
 
 
 def _divided(x, by):
@@ -186,7 +187,7 @@ def divided(x, y, *, rounding_mode=None):
     if not dtypes.is_integer(x._dtype):
         if rounding_mode != "trunc":
             raise Left("expected rounding_mode='trunc': torch computes a floor by the exact remainder")
-        return truncated(op.div(op.cast(x, "f32"), op.cast(y, "f32") if isinstance(y, Array) else y))
+        return truncated(op.div(*(op.cast(v, dtypes.computed(v._dtype)) if isinstance(v, Array) else v for v in (x, y))))
     dtype = x._dtype
     x, quotient, left = _divided(x, y)
     if rounding_mode == "trunc":
@@ -264,7 +265,7 @@ OPERATORS = {
     aten.bitwise_left_shift.Tensor_Scalar: shifted_left,
     aten.bitwise_right_shift.Tensor_Scalar: shifted_right,
     aten.isnan.default: lambda x: op.cast(op.ne(x, x), "bool"),
-    aten.isinf.default: lambda x: op.cast(op.eq(op.abs(op.cast(x, "f32")), float("inf")), "bool"),
+    aten.isinf.default: lambda x: op.cast(op.eq(op.abs(op.cast(x, dtypes.computed(x._dtype))), float("inf")), "bool"),
     aten.all.default: all_of,
     aten.all.dim: all_of,
     aten.all.dims: all_of,

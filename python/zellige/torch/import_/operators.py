@@ -99,12 +99,12 @@ def _reduction(function):
 
 def _layer_norm(x, shape, weight, bias, eps):
     """Returns the results of torch's layer norm over the last dimension of x: [the norm, mean, 1 / sqrt(variance +
-    eps)]; the last two are float32. `shape`: extents of the dimensions that torch's operator normalises. Raises Left if
+    eps)]; the last two are float32, or float64 of f64. `shape`: extents of the dimensions that torch's operator normalises. Raises Left if
     there are several."""
     if len(shape) != 1:
         raise Left(f"expected a norm over the last dimension, found {list(shape)}")
     applied("layer norm with its statistics")
-    wide = op.cast(x, "f32")
+    wide = op.cast(x, dtypes.computed(x._dtype))
     mean, rstd = op.mean(wide, -1, True), op.rsqrt(op.add(array_rules.deviation(wide, -1, True), eps))
     if weight is None and bias is not None:
         return [op.add(op.layer_norm(x, eps=eps), bias), mean, rstd]
@@ -118,9 +118,10 @@ def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
     if dtypes.is_integer(x._dtype) or found not in ({x._dtype}, {"f32"}):
         raise Left(f"expected a weight, bias and statistics in {x._dtype} or all in f32, found {', '.join(sorted(found))}")
     applied("batch norm by given statistics")
-    along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
+    wide = dtypes.computed(x._dtype)
+    along = lambda v: op.reshape(op.cast(v, wide), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
-    made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
+    made = op.mul(op.sub(op.cast(x, wide), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
     return [op.cast(made if bias is None else op.add(made, along(bias)), x._dtype), None, None]
 
 
@@ -129,7 +130,7 @@ def _variance(x, dim=None, *, correction=1, keepdim=False):
     if not count > correction:
         raise Left(f"expected more elements than the correction, found {count} and {correction}")
     applied("variance of a corrected count")
-    made = _reduced(array_rules.deviation, op.cast(x, "f32"), dim, keepdim)
+    made = _reduced(array_rules.deviation, op.cast(x, dtypes.computed(x._dtype)), dim, keepdim)
     return made if correction == 0 else op.mul(made, count / (count - correction))
 
 
@@ -339,14 +340,14 @@ def as_declared(result, value):
 
 def _as_read(x, node, array):
     """Returns the operand x of a node, `array`, as torch's elementwise kernels read it: in the result's dtype of 16 bits, also if it
-    has another one, which does not count in a tensor without dimensions."""
+    has another one, which does not count in a tensor without dimensions; other dtypes are those of integers.computed_in."""
     value, made = x.meta.get("val"), node.meta["val"]
     if not isinstance(value, torch.Tensor) or not isinstance(made, torch.Tensor) or made.dtype not in (torch.float16, torch.bfloat16):
         return array
     if not is_pointwise(node.target) or value.ndim > 0 or value.dtype in (made.dtype, torch.bool):
         return array
     if made.device.type == "cpu" and node.target in _READ_WIDE and x is node.args[1]:
-        return array
+        return op.cast(array, "f32") if value.dtype == torch.float64 else array
     applied("operand without dimensions as the result")
     return op.cast(array, dtypes.name_of(made.dtype))
 

@@ -108,7 +108,7 @@ def running_sum(work, node) -> bool:
     x, made, dim = value_of(node.args[0]), value_of(node), node.args[1]
     if not is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= MAX_ELEMENTS:
         return False
-    to = torch.float32 if made.is_floating_point() else made.dtype
+    to = torch.promote_types(made.dtype, torch.float32) if made.is_floating_point() else made.dtype
 
     def summed(x):
         return running(x.to(to).movedim(dim, -1), False).movedim(-1, dim).to(made.dtype)
@@ -195,7 +195,7 @@ def _joined(x, hit, source, dim, reduce):
     """Returns x joined with the source where its number is the position; without a way to join, the last one replaces x."""
     along = [dim + 1]
     if reduce == "sum":
-        to = torch.float32 if x.is_floating_point() else x.dtype
+        to = torch.promote_types(x.dtype, torch.float32) if x.is_floating_point() else x.dtype
         return (x.to(to) + torch.where(hit, source, 0).sum(along, dtype=to)).to(x.dtype)
     if reduce:
         info = torch.finfo(x.dtype) if x.is_floating_point() else torch.iinfo(x.dtype)

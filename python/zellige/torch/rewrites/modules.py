@@ -139,8 +139,10 @@ def added_rows(work, node) -> bool:
     if numbers.numel() % n or not torch.equal(numbers.long(), torch.arange(n).repeat_interleave(numbers.numel() // n)):
         return False
 
+    to = torch.promote_types(value_of(x).dtype, torch.float32)
+
     def summed(source, *x):
-        parts = source.reshape(*source.shape[:dim], n, -1, *source.shape[dim + 1 :]).to(torch.float32).sum(dim + 1)
-        return (x[0].to(torch.float32) + parts if x else parts).to(source.dtype)
+        parts = source.reshape(*source.shape[:dim], n, -1, *source.shape[dim + 1 :]).to(to).sum(dim + 1)
+        return (x[0].to(to) + parts if x else parts).to(source.dtype)
 
     return expanded(work, node, summed, source, *([] if x.target is aten.zeros_like.default else [x]))

@@ -25,7 +25,7 @@ def sum_of_slices(work, n) -> bool:
     value, kept = x.meta["val"], len(n.args) > 2 and n.args[2]
     slices = _Slices(work, n, value.shape[d])
     terms = [slices.slice(x, d % value.ndim - value.ndim, i) for i in range(value.shape[d])]
-    made = functools.reduce(lambda a, b: slices.call(aten.add.Tensor, a, b), (slices.cast(t, torch.float32) for t in terms))
+    made = functools.reduce(lambda a, b: slices.call(aten.add.Tensor, a, b), (slices.cast(t, torch.promote_types(value.dtype, torch.float32)) for t in terms))
     made = slices.cast(slices.call(aten.add.Tensor, made, 0.0), value.dtype)
     n.replace_all_uses_with(slices.call(aten.unsqueeze.default, made, d % value.ndim) if kept else made)
     return True

@@ -88,7 +88,7 @@ def average(work, node) -> bool:
         return False
 
     def pooled(x):
-        wide = x.to(torch.float32)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
         count = divisor or _counts(x, out, kernel, stride, padding, with_padding)
         if adjacent:
             parts, dims = _parts(wide, out, kernel)
@@ -141,9 +141,9 @@ def _elements(x, size, tables, fill):
 
 
 def _joined(x, size, tables):
-    """Returns the float32 totals of the elements of x that `_elements` returns."""
+    """Returns the totals of the elements of x that `_elements` returns, in float32 (float64 of float64)."""
     elements, dims = _elements(x, size, tables, 0.0)
-    return elements.to(torch.float32).sum(dims)
+    return elements.to(torch.promote_types(x.dtype, torch.float32)).sum(dims)
 
 
 def _windows(size, out, step, device):
