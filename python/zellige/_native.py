@@ -159,7 +159,7 @@ _SIGNATURES = {
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 10
+_API_VERSION = 11
 # distance from a tuple's address to its objects' addresses in CPython; 0 elsewhere
 _TUPLES = tuple.__basicsize__ if sys.implementation.name == "cpython" else 0
 _library = None

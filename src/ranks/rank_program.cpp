@@ -242,11 +242,36 @@ class SegmentCompiler {
     return cut_tail(p_.graph, all_[i + 1], result, needed_after(p_.graph, all_, i + 1, result));
   }
 
+  /// Adds the step in which a kernel gathers the rows that its products read, if it is asked for and there is one. Returns the further segments
+  /// that the step has; nullopt if there is no such step.
+  std::optional<std::size_t> gather(std::size_t i, std::string& why) {
+    const bool asked = how_ == Collectives::fused || how_ == Collectives::symmetric;
+    const Segment& s = all_[i];
+    if (!asked || !options_.fuse || s.collective.kind != OpKind::all_gather || p_.graph.ranks < 2) return std::nullopt;
+    TailCut cut;
+    if (i + 1 < all_.size() && !all_[i + 1].is_collective() && !needed_after(p_.graph, all_, i + 1, s.outputs[0]))
+      cut = cut_product(p_.graph, all_[i + 1], s.outputs[0]);
+    if (cut.tail.kernels.ops.empty()) {
+      if (how_ == Collectives::fused) why = "no product alone reads it, as the first operand";
+      return std::nullopt;
+    }
+    std::optional<RankStep> gathers = gather_step(p_.graph, s, cut.tail, target_, options_, cache_, why);
+    if (!gathers) return std::nullopt;
+    RankStep apart = kernels(std::move(cut.tail));
+    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, apart, s, target_) <= 0)
+      return std::nullopt;
+    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(apart));
+    p_.steps.push_back(*std::move(gathers));
+    all_[i + 1] = std::move(cut.rest);
+    return all_[i + 1].kernels.ops.empty() ? 1 : 0;
+  }
+
   /// Adds the step of the collective at `i`, with what follows if a kernel computes both. Returns how many further segments the step has.
   std::size_t collective(std::size_t i) {
     Segment& s = all_[i];
     std::string why;
     std::optional<RankStep> symmetric;
+    if (const std::optional<std::size_t> taken = gather(i, why)) return *taken;
     TailCut cut;
     if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
       cut = tail_after(i);

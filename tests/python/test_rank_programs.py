@@ -125,7 +125,7 @@ def test_wrong_numbers_shapes_and_places_are_refused(monkeypatch):
         ranks.of_threads(2, "here")
     with pytest.raises(zellige.Error, match="^count: expected 1 to 1024 ranks, found 0$"):
         ranks.of_threads(0)
-    with pytest.raises(zellige.Error, match="^collectives: expected one of cheapest, nccl, symmetric, found 'fast'$"):
+    with pytest.raises(zellige.Error, match="^collectives: expected one of cheapest, nccl, symmetric, one-shot, two-shots, fused, found 'fast'$"):
         ranks.compile(form, alone, collectives="fast")
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     with pytest.raises(zellige.Error, match="found no WORLD_SIZE"):
