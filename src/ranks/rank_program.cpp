@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "emit/launch_sizes.hpp"
+#include "emit/variants.hpp"
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/json_text.hpp"
@@ -216,7 +218,7 @@ class SegmentCompiler {
     RankStep separate = kernels(all_[i]);
     if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
       const Segment& sum = all_[i + 1];
-      const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
+      const SumBy by = p_.graph.sizes ? SumBy::nccl : way_of_sum(how_, target_, p_.graph, sum);
       const bool alone = !sum.inputs.empty() && !needed_after(p_.graph, all_, i + 1, sum.inputs[0]);
       // The tail of a sum goes into a kernel of its own, or into that of the sum; both have one kernel besides the product's.
       const bool asked =
@@ -247,7 +249,8 @@ class SegmentCompiler {
   std::optional<std::size_t> gather(std::size_t i, std::string& why) {
     const bool asked = how_ == Collectives::fused || how_ == Collectives::symmetric;
     const Segment& s = all_[i];
-    if (!asked || !options_.fuse || s.collective.kind != OpKind::all_gather || p_.graph.ranks < 2) return std::nullopt;
+    if (!asked || !options_.fuse || p_.graph.sizes || s.collective.kind != OpKind::all_gather || p_.graph.ranks < 2)
+      return std::nullopt;
     TailCut cut;
     if (i + 1 < all_.size() && !all_[i + 1].is_collective() && !needed_after(p_.graph, all_, i + 1, s.outputs[0]))
       cut = cut_product(p_.graph, all_[i + 1], s.outputs[0]);
@@ -273,7 +276,10 @@ class SegmentCompiler {
     std::optional<RankStep> symmetric;
     if (const std::optional<std::size_t> taken = gather(i, why)) return *taken;
     TailCut cut;
-    if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
+    const SumBy by = way_of_sum(how_, target_, p_.graph, s);
+    if (by != SumBy::nccl && p_.graph.sizes) {
+      why = "sizes that are known at launch decide its tiles";
+    } else if (by != SumBy::nccl) {
       cut = tail_after(i);
       if (!cut.tail.kernels.ops.empty())
         symmetric = symmetric_step(p_.graph, {s, cut.tail, by}, target_, options_, cache_, why);
@@ -310,6 +316,24 @@ class SegmentCompiler {
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<toolchain::Cache>& cache, Collectives how) {
   return SegmentCompiler(flat_collectives(g), target, options, cache, how).run();
+}
+
+RankProgram at_values(RankProgram p, const graph::SizeValues& values) {
+  p.graph = graph::at(p.graph, values);
+  const auto set = [&](RankStep& step) {
+    if (!step.program) return;
+    std::vector<std::int64_t> all;
+    for (const tile::Size& s : step.program->manifest.sizes) all.push_back(values.at(s.name));
+    const emit::Manifest& of = emit::variant_at(step.program->manifest, all);
+    const std::vector<std::int64_t> own = emit::values_in(step.program->manifest, of, all);
+    if (!step.program->variants.empty()) step.program = emit::alone(*step.program, of);
+    step.program->manifest = emit::at_sizes(step.program->manifest, own);
+  };
+  for (RankStep& step : p.steps) {
+    set(step);
+    std::ranges::for_each(step.otherwise, set);
+  }
+  return p;
 }
 
 std::string to_json(const RankProgram& p) {
