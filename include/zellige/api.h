@@ -37,7 +37,7 @@ extern "C" {
 
 /* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
  * its own or an earlier version. */
-#define ZELLIGE_API_VERSION 10
+#define ZELLIGE_API_VERSION 11
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -132,8 +132,10 @@ typedef struct zellige_options {
    * equal options before, in any process, and kept there if not. What describes the plan in words is then
    * planned when it is asked for. 0: it is planned. Since version 7. */
   int32_t keep;
-  /* What computes all_reduce of a graph over ranks: 0, what is expected to take less time; 1, NCCL; 2, kernels that read the
-   * memory of the other GPUs, where there is one. Since version 10. */
+  /* What computes collectives of a graph over ranks: 0, what is expected to take less time; 1, NCCL; 2, kernels that read or
+   * write the memory of the other GPUs, where there is one. Since version 10. Which kernels: 3, those that add all parts on each
+   * rank; 4, those that add a share for all ranks; 5, those of the products before or after (docs/explanation/ranks.md). Since
+   * version 11. The same on all ranks. */
   int32_t collectives;
 } zellige_options;
 

@@ -124,7 +124,7 @@ struct ProgramOptions {
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
   bool keep = false;  // true: planned once, and taken from the user's cache by later processes
   int collectives =
-      0;  // of a graph over ranks: 0, the cheapest; 1, NCCL; 2, kernels that read the memory of other ranks
+      0;  // of a graph over ranks: 0, the cheapest; 1, NCCL; 2 to 5, kernels that access the memory of other ranks (api.h)
 };
 
 /// A compiled program: the kernels of a graph in launch order. Movable; each method throws ProgramError on

@@ -156,7 +156,7 @@ _SIGNATURES = {
     "zellige_cost_pays": (c_int, [_COST, _COST, _COST]),
     "zellige_cost_worth": (c_int, [_COST, _COST, _COST]),
 }
-_API_VERSION = 10
+_API_VERSION = 11
 _library = None
 
 

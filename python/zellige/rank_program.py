@@ -112,7 +112,7 @@ def _on(on):
     return on
 
 
-COLLECTIVES = {"cheapest": 0, "nccl": 1, "symmetric": 2}
+COLLECTIVES = {"cheapest": 0, "nccl": 1, "symmetric": 2, "one-shot": 3, "two-shots": 4, "fused": 5}
 
 
 class RankProgram:
@@ -224,8 +224,9 @@ def compile(graph: Any, ranks: Ranks, *, collectives="cheapest", target=None, co
 
       program = ranks.compile(form, mine)
 
-    graph: JSON, or a dict in that form.  collectives: "nccl", "symmetric" (kernels that read the memory of other GPUs), or "cheapest".
-    The other parameters are those of zellige.compile. Raises Error, on every rank, if ranks differ or one does not come.
+    graph: JSON, or a dict in that form.  collectives: "nccl", "symmetric" (kernels that access the memory of other GPUs), "one-shot",
+    "two-shots" or "fused" (which kernels), or "cheapest". The other parameters are those of zellige.compile. Raises Error, on every
+    rank, if ranks differ or one does not come.
     """
     if collectives not in COLLECTIVES:
         raise Error(f"collectives: expected one of {', '.join(COLLECTIVES)}, found {collectives!r}")

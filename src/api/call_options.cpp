@@ -29,7 +29,9 @@ CallOptions call_options(const zellige_options* given, std::size_t inputs) {
     made.compile.constants.push_back(text_at(name, fmt::format("constants[{}]", made.compile.constants.size())));
   made.workers = o.workers;
   made.keep = o.keep != 0;
-  if (o.collectives < 0 || o.collectives > 2) fail("collectives: expected 0 to 2, found {}", o.collectives);
+  constexpr auto last_way = static_cast<std::int32_t>(run::Collectives::fused);
+  if (o.collectives < 0 || o.collectives > last_way)
+    fail("collectives: expected 0 to {}, found {}", last_way, o.collectives);
   made.collectives = static_cast<run::Collectives>(o.collectives);
   if (o.watch)
     made.compile.watch = [watch = o.watch, watcher = o.watcher](const rewrite::Progress& p) {

@@ -100,7 +100,9 @@ void declarations(const KernelText& k) {
       tensors.insert(n.tensor);
   }
   if (k.plan.cluster > 1) k.out.line("const int block_rank = cluster_ctarank();");
-  if (k.plan.blocks == 0)  // persistent blocks declare the coordinates per tile
+  const bool gathers = k.plan.symmetric && k.plan.symmetric->gathers;
+  if (gathers) declare_gathering_block(k, axes);
+  if (k.plan.blocks == 0 && !gathers)  // persistent blocks declare the coordinates per tile
     for (int a : axes) k.out.line("const int b{} = {};", "xyz"[a], block_index(k, a));
   const bool reads_first = k.plan.loop_bounds && k.plan.loop_bounds->starts >= 0;
   if (k.plan.blocks == 0 && !reads_first) declare_first_iteration(k);

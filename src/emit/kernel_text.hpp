@@ -7,6 +7,7 @@
 // arguments: the kernel (KernelText), the place of a step in the schedule (StepPlace), a loop over elements (LoopNest).
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,8 @@ void write_kernel(const KernelText&);
 void declare_first_iteration(const KernelText&);
 
 // symmetric_text.cpp: where ranks exchange tiles.
+/// Emits the coordinates of a block along the axes in a kernel that gathers rows: blocks begin with those of their rank.
+void declare_gathering_block(const KernelText&, const std::set<int>& axes);
 void begin_exchange_of_ranks(const KernelText&);
 void end_exchange_of_ranks(const KernelText&);
 std::string base(const KernelText&, int tensor);

@@ -54,9 +54,9 @@ std::vector<Parameter> parameters(const kernel::Kernel& kernel, const tile::Tile
     if (m.sum >= 0) reads.insert(m.sum);
     if (m.result >= 0) writes.insert(m.result);
     writes.insert(m.state);
-    if (!m.at_end()) writes.insert(m.window);
+    if (!m.at_end()) (m.gathers ? reads : writes).insert(m.window);
     for (const auto* all : {&m.flags, &m.sums}) writes.insert(all->begin(), all->end());
-    if (!m.alternates()) writes.insert(m.windows.begin(), m.windows.end());
+    if (!m.alternates() || m.gathers) writes.insert(m.windows.begin(), m.windows.end());
   }
   for (int t : reads)
     if (!writes.count(t)) list.push_back({t, false, -1});

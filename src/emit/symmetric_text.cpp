@@ -81,18 +81,74 @@ void RankExchangeText::add_shares(const ExchangedChunks& chunks, std::int64_t th
 
 }  // namespace
 
+namespace {
+
+/// Emits the number of the block, and the exchange that it begins.
+void declare_epoch(const KernelText& k) {
+  const graph::Dim3& grid = k.block.grid;
+  k.out.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
+  k.out.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block, {});",
+             RankExchangeText(k).pointer(k.plan.symmetric->state), grid.count());
+}
+
+/// Emits that the first blocks store their rows in the windows of the other ranks, and that the others wait for theirs.
+void gather_rows(const KernelText& k) {
+  const kernel::SymmetricExchange& m = *k.plan.symmetric;
+  const verify::GatheredRows g = verify::gathered_rows(k.plan, k.program);
+  const RankExchangeText text(k);
+  const graph::KernelTensor& x = k.program.tensors[m.published];
+  const std::string dtype = type_name(x.dtype);
+  const std::int64_t rows = g.tiles * g.step;  // elements from one rank to the next
+  k.out.line("const int half = epoch.half({});", verify::half_of_gathered(k.program.tensors[m.window]));
+  k.out.line("// The rows of {}: this rank's own, or in its window those of another.", printable(x.name));
+  k.out.line("const bool own_rows = symmetric_block < {};", g.blocks());
+  k.out.line("const gmem<const {}> rows_of_rank = own_rows ? {} - epoch.rank * {} : {} + half;", dtype,
+             text.pointer(m.published), rows, text.pointer(m.window));
+  k.out.open("if (own_rows) {{");
+  k.out.line("push_rows<{}, {}, {}, {}, {}>(epoch, tid, rows_of_rank + row_tile * {}, half + row_tile * {}{});",
+             g.vector, g.elements / g.vector, g.same, k.threads(), dtype, g.step, g.step, text.pointers(m.windows));
+  k.out.line("set_pushed<{}>(epoch, tid, {}{});", g.blocks(), text.pointer(m.state), text.pointers(m.flags));
+  k.out.close("} else {");
+  k.out.line("  await_rows<{}, {}>(epoch, tid, row_tile * {}, {}{});", g.same, k.threads(), g.same,
+             text.pointer(m.state), text.pointers(m.flags));
+  k.out.line("}}");
+}
+
+}  // namespace
+
+void declare_gathering_block(const KernelText& k, const std::set<int>& axes) {
+  const verify::GatheredRows g = verify::gathered_rows(k.plan, k.program);
+  const std::int64_t tiles = g.tiles * k.plan.symmetric->ranks();
+  declare_epoch(k);
+  k.out.line("// Blocks begin with the rows of their rank.");
+  k.out.line("const int row_tile = gathered_rows(epoch, {}, {}, {});", g.same, g.tiles, k.plan.symmetric->ranks());
+  if (g.same > 1) k.out.line("const int other = symmetric_block % {};", g.same);
+  std::int64_t below = 1;  // what digits of `other` count before
+  const auto next = [&](std::int64_t extent) {
+    const Index at = extent > 1 ? digit(Index::named("other"), below, extent, below * extent == g.same) : Index(0);
+    below *= extent;
+    return at;
+  };
+  const std::int64_t low = g.run, high = k.block.grid[g.axis] / (g.run * tiles);
+  Index of_axis = next(low);
+  of_axis = of_axis + Index::named("row_tile") * low;
+  of_axis = of_axis + next(high) * (low * tiles);
+  for (int a = 0; a < 3; ++a) {
+    const Index at = a == g.axis ? of_axis : next(k.block.grid[a]);
+    if (axes.contains(a)) k.out.line("const int b{} = {};", "xyz"[a], at);
+  }
+}
+
 /// Emits what the kernel's blocks do before all else, if ranks exchange tiles there. Requires that the block's coordinates have been emitted.
 void begin_exchange_of_ranks(const KernelText& k) {
   if (!k.plan.symmetric) return;
   const kernel::SymmetricExchange& m = *k.plan.symmetric;
+  if (m.gathers) return gather_rows(k);
   RankExchangeText text(k);
-  const graph::Dim3& grid = k.block.grid;
   if (!m.at_end())
     k.out.line("// The block's part of {} goes to its rank's window; then it waits for those of the others.",
                printable(k.program.tensors[m.published].name));
-  k.out.line("const int symmetric_block = blockIdx.x + {} * (blockIdx.y + {} * blockIdx.z);", grid.x, grid.y);
-  k.out.line("const SymmetricEpoch epoch = begin_exchange({}, symmetric_block, {});", text.pointer(m.state),
-             grid.count());
+  declare_epoch(k);
   if (m.alternates())
     k.out.line("const int half = epoch.half({});", verify::half_window(k.program.tensors[m.windows[0]]));
   if (m.at_end()) {
@@ -144,6 +200,7 @@ void end_exchange_of_ranks(const KernelText& k) {
 /// Returns the expression of the pointer to a tensor: in a window, to the half that the launch uses.
 std::string base(const KernelText& k, int tensor) {
   const std::string pointer = k.names.pointer(k.program.tensors[tensor].name);
+  if (k.plan.symmetric && k.plan.symmetric->gathers && tensor == k.plan.symmetric->window) return "rows_of_rank";
   return k.plan.symmetric && k.plan.symmetric->alternates() &&
                  std::ranges::find(k.plan.symmetric->windows, tensor) != k.plan.symmetric->windows.end()
              ? pointer + " + half"

@@ -100,6 +100,11 @@ std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, cons
     const int made = static_cast<int>(graph_.tensors.size());
     graph_.tensors.push_back(std::move(y));
     graph_.ops.push_back({.kind = kind, .inputs = operands, .outputs = {made}, .attributes = attributes});
+    if (!sizes_.names.empty()) {
+      KernelGraph so_far = graph_;
+      so_far.sizes = std::make_shared<const SymbolicSizes>(sizes_);
+      extents_ = extents(so_far);
+    }
     return {made};
   }
   std::vector<SymbolicShape> extents;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "strings/nearest.hpp"
 
@@ -83,6 +84,30 @@ void check_nested(const Where& where, const KernelTensor& t, const SymbolicShape
           t.name, to_string(strides), to_string(shape), d, strides[d], reach);
     reach = reach + (shape[d] - 1) * strides[d];
   }
+}
+
+/// Returns the shape of a collective's result for all values of sizes. `x`: its operand's. Whether there is such a dimension is checked with
+/// the integers at the greatest values.
+SymbolicShape collective_extents(const Where& where, const KernelOp& op, SymbolicShape x, int ranks) {
+  const auto dim = [&](std::int64_t d) -> SymbolicExtent* {
+    return d >= 0 && d < std::ssize(x) ? &x[static_cast<std::size_t>(d)] : nullptr;
+  };
+  const auto split = [&](std::int64_t d) {
+    SymbolicExtent* e = dim(d);
+    if (e && !e->divides_into(ranks))
+      fail_at(where, "expected {} ranks to divide dimension {} for all sizes, as they do {} * N, found {}", ranks, d,
+              ranks, *e);
+    if (e) *e = *e / ranks;
+  };
+  const auto join = [&](std::int64_t d) {
+    if (SymbolicExtent* e = dim(d)) *e = *e * SymbolicExtent(ranks);
+  };
+  const Attributes& a = op.attributes;
+  if (op.kind == OpKind::rank) return {SymbolicExtent(1)};
+  if (op.kind == OpKind::all_gather) join(a.dim);
+  if (op.kind == OpKind::reduce_scatter) split(a.dim);
+  if (op.kind == OpKind::all_to_all && a.sizes.size() == 2) split(a.sizes[0]), join(a.sizes[1]);
+  return x;
 }
 
 }  // namespace
@@ -170,6 +195,11 @@ void ExtentInference::run(const Where& where, int index) {
     return;  // the caller takes the results
   }
   if (op.kind == OpKind::mask) check_mask(where, index);
+  if (is_collective(op.kind)) {
+    shapes_[op.outputs[0]] =
+        collective_extents(where, op, operands.empty() ? SymbolicShape() : std::move(operands[0]), g_.ranks);
+    return;
+  }
   const SymbolicAttributes attributes = expressed(g_.sizes ? *g_.sizes : SymbolicSizes(), op.attributes, index);
   const std::vector<SymbolicShape> results = infer_shapes(where, op.kind, attributes, operands);
   for (std::size_t i = 0; i < results.size() && i < op.outputs.size(); ++i) {

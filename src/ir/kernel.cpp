@@ -74,7 +74,7 @@ void symmetric(Io& io, kernel::SymmetricExchange& m, const Ids& gmem) {
   io.some("sums", m.sums, [&](int& t) { io.named(gmem, t); });
   if (io.when("sum", m.sum >= 0)) io.named(gmem, m.sum);
   if (io.when("result", m.result >= 0)) io.named(gmem, m.result);
-  io.flag("scatters", m.scatters), io.flag("maximum", m.maximum);
+  io.flag("scatters", m.scatters), io.flag("maximum", m.maximum), io.flag("gathers", m.gathers);
 }
 
 template <class Io>

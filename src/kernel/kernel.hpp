@@ -154,19 +154,25 @@ struct MaskedLoopBounds {
 /// In two shots a block adds the tiles of all ranks for its rank's share alone, stores this sum in the memory of every rank (`sums`), and
 /// waits once more.
 ///
+/// A gather is at the start, too: each rank stores its rows in the windows of the others, and each window has the rows of all. The first
+/// blocks of a rank compute what depends on its own rows, which they read in `published`. They store these rows in the windows of the others
+/// and wait for nobody. Each later block waits for the flags of the blocks that have stored its rows (block/symmetric.hpp).
+///
 /// Nothing is reset between launches: the flags count them. What is published in the next launch never lies where others may
 /// still read: at the start in one shot, launches use the two halves of a window in turn; else a block waits until all have read.
 struct SymmetricExchange {
   int published = -1;        // tensor of the program, in this rank's memory; at the end: -1
-  int window = -1;           // where this rank publishes: the window of its number, for stores
+  int window = -1;           // where this rank publishes: the window of its number, for stores; in a gather, for loads
   std::vector<int> windows;  // by rank: the tensor in that rank's memory where it publishes; a half has its shape
-  std::vector<int> flags;    // by rank: int32 in that rank's memory, of shape (times * ranks, blocks)
-  int state = -1;            // int32 in this rank's memory: its number, and by block the number of its last launch
-  std::vector<int> sums{};   // in two shots, by rank: in that rank's memory, where all ranks store totals; else none
-  int sum = -1;              // in two shots: that of this rank, for loads
-  int result = -1;           // at the end: the tensor of the totals
-  bool scatters = false;     // at the end: each rank keeps its part of the totals alone
-  bool maximum = false;      // in place of the sum, where the exchange itself computes it
+  // By rank: int32 in that rank's memory, of shape (times * ranks, blocks); in a gather (ranks, blocks that read a rank's own rows).
+  std::vector<int> flags;
+  int state = -1;           // int32 in this rank's memory: its number, and by block the number of its last launch
+  std::vector<int> sums{};  // in two shots, by rank: in that rank's memory, where all ranks store totals; else none
+  int sum = -1;             // in two shots: that of this rank, for loads
+  int result = -1;          // at the end: the tensor of the totals
+  bool scatters = false;    // at the end: each rank keeps its part of the totals alone
+  bool maximum = false;     // in place of the sum, where the exchange itself computes it
+  bool gathers = false;     // at the start: windows have the rows of all ranks
   int ranks() const { return static_cast<int>(windows.size()); }
   bool two_shots() const { return !sums.empty(); }
   bool at_end() const { return result >= 0; }

@@ -87,6 +87,25 @@ kernel::Kernel& exchange_at_start(Plan& plan, const Exchanged& e) {
   return k;
 }
 
+/// Adds a gather. Returns its kernel.
+kernel::Kernel& gather_at_start(Plan& plan, const Exchanged& e) {
+  kernel::SymmetricExchange m{.gathers = true};
+  m.window = plan.program.inputs.at(0);
+  kernel::Kernel& k = accessing(plan, tile::NodeKind::load, {m.window});
+  const graph::KernelTensor all = plan.program.tensors[m.window];
+  const std::int64_t ranks = e.ranks, blocks = k.program.grid.count();
+  graph::Shape mine = all.shape;
+  mine[0] /= ranks;
+  m.published = add_input(plan, e.tensor, all.dtype, mine);
+  for (std::int64_t r = 0; r < ranks; ++r)
+    m.windows.push_back(add_input(plan, fmt::format("window_{}", r), all.dtype, {2, verify::half_of_gathered(all)}));
+  for (std::int64_t r = 0; r < ranks; ++r)
+    m.flags.push_back(add_input(plan, fmt::format("flags_{}", r), graph::DType::int32, {ranks, blocks / ranks}));
+  m.state = add_input(plan, "state", graph::DType::int32, {1 + blocks});
+  k.symmetric = std::move(m);
+  return k;
+}
+
 /// Adds an exchange at the end. Returns its kernel.
 kernel::Kernel& exchange_at_end(Plan& plan, const Exchanged& e) {
   kernel::SymmetricExchange m{.scatters = e.scatters, .maximum = e.maximum};
@@ -107,7 +126,9 @@ kernel::Kernel& exchange_at_end(Plan& plan, const Exchanged& e) {
 }  // namespace
 
 Plan with_symmetric(Plan plan, const Exchanged& exchanged) {
-  kernel::Kernel& k = exchanged.at_end ? exchange_at_end(plan, exchanged) : exchange_at_start(plan, exchanged);
+  kernel::Kernel& k = exchanged.gathers  ? gather_at_start(plan, exchanged)
+                      : exchanged.at_end ? exchange_at_end(plan, exchanged)
+                                         : exchange_at_start(plan, exchanged);
   // The kernel publishes what the one before it on the stream has made, or where others read in the launch before, so it waits for the
   // end of that.
   k.programmatic = false;

@@ -5,6 +5,8 @@
 //   Plan p = with_symmetric(scheduled(...), {.tensor = "x", .ranks = 2});
 //   // output p of the program is what each rank has of a sum
 //   Plan q = with_symmetric(scheduled(...), {.tensor = "p", .ranks = 2, .at_end = true});
+//   // input 0 of the program has the rows of all ranks, of which each has its part in x
+//   Plan s = with_symmetric(scheduled(...), {.tensor = "x", .ranks = 2, .gathers = true});
 //
 // The program gets inputs after its own: what kernel::SymmetricExchange names besides.
 #pragma once
@@ -19,6 +21,7 @@ struct Exchanged {
   bool two_shots = false, at_end = false;
   bool scatters = false;  // at the end: each rank keeps its part of the sum
   bool maximum = false;   // in place of the sum
+  bool gathers = false;   // at the start: the program's first input has the rows of all ranks
 };
 
 /// Returns the plan with an exchange in the one kernel that reads the windows, or stores the output. Throws Error, with the reason, if

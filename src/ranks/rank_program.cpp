@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "json/json_text.hpp"
@@ -218,7 +220,7 @@ class SegmentCompiler {
     RankStep separate = kernels(all_[i]);
     if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
       const Segment& sum = all_[i + 1];
-      const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
+      const SumBy by = p_.graph.sizes ? SumBy::nccl : way_of_sum(how_, target_, p_.graph, sum);
       const bool alone = !sum.inputs.empty() && !needed_after(p_.graph, all_, i + 1, sum.inputs[0]);
       // The tail of a sum goes into a kernel of its own, or into that of the sum; both have one kernel besides the product's.
       const bool asked =
@@ -244,13 +246,42 @@ class SegmentCompiler {
     return cut_tail(p_.graph, all_[i + 1], result, needed_after(p_.graph, all_, i + 1, result));
   }
 
+  /// Adds the step in which a kernel gathers the rows that its products read, if it is asked for and there is one. Returns the further segments
+  /// that the step has; nullopt if there is no such step.
+  std::optional<std::size_t> gather(std::size_t i, std::string& why) {
+    const bool asked = how_ == Collectives::fused || how_ == Collectives::symmetric;
+    const Segment& s = all_[i];
+    if (!asked || !options_.fuse || p_.graph.sizes || s.collective.kind != OpKind::all_gather || p_.graph.ranks < 2)
+      return std::nullopt;
+    TailCut cut;
+    if (i + 1 < all_.size() && !all_[i + 1].is_collective() && !needed_after(p_.graph, all_, i + 1, s.outputs[0]))
+      cut = cut_product(p_.graph, all_[i + 1], s.outputs[0]);
+    if (cut.tail.kernels.ops.empty()) {
+      if (how_ == Collectives::fused) why = "no product alone reads it, as the first operand";
+      return std::nullopt;
+    }
+    std::optional<RankStep> gathers = gather_step(p_.graph, s, cut.tail, target_, options_, cache_, why);
+    if (!gathers) return std::nullopt;
+    RankStep apart = kernels(std::move(cut.tail));
+    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, apart, s, target_) <= 0)
+      return std::nullopt;
+    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(apart));
+    p_.steps.push_back(*std::move(gathers));
+    all_[i + 1] = std::move(cut.rest);
+    return all_[i + 1].kernels.ops.empty() ? 1 : 0;
+  }
+
   /// Adds the step of the collective at `i`, with what follows if a kernel computes both. Returns how many further segments the step has.
   std::size_t collective(std::size_t i) {
     Segment& s = all_[i];
     std::string why;
     std::optional<RankStep> symmetric;
+    if (const std::optional<std::size_t> taken = gather(i, why)) return *taken;
     TailCut cut;
-    if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
+    const SumBy by = way_of_sum(how_, target_, p_.graph, s);
+    if (by != SumBy::nccl && p_.graph.sizes) {
+      why = "sizes that are known at launch decide its tiles";
+    } else if (by != SumBy::nccl) {
       cut = tail_after(i);
       if (!cut.tail.kernels.ops.empty())
         symmetric = symmetric_step(p_.graph, {s, cut.tail, by}, target_, options_, cache_, why);
@@ -287,6 +318,24 @@ class SegmentCompiler {
 RankProgram compile_over_ranks(const KernelGraph& g, const target::Target& target, const CompileOptions& options,
                                const std::optional<toolchain::Cache>& cache, Collectives how) {
   return SegmentCompiler(flat_collectives(g), target, options, cache, how).run();
+}
+
+RankProgram at_values(RankProgram p, const graph::SizeValues& values) {
+  p.graph = graph::at(p.graph, values);
+  const auto set = [&](RankStep& step) {
+    if (!step.program) return;
+    std::vector<std::int64_t> all;
+    for (const tile::Size& s : step.program->manifest.sizes) all.push_back(values.at(s.name));
+    const manifest::Manifest& of = emit::variant_at(step.program->manifest, all);
+    const std::vector<std::int64_t> own = emit::values_in(step.program->manifest, of, all);
+    if (!step.program->variants.empty()) step.program = emit::alone(*step.program, of);
+    step.program->manifest = manifest::at_sizes(step.program->manifest, own);
+  };
+  for (RankStep& step : p.steps) {
+    set(step);
+    std::ranges::for_each(step.otherwise, set);
+  }
+  return p;
 }
 
 std::string to_json(const RankProgram& p) {

@@ -6,6 +6,7 @@
 // On the emulator one process runs all ranks: each has memory of its own, and collectives are computed on the host, in the
 // order of ranks. So all ranks have the same bits of a sum.
 #pragma once
+#include "graph/sized_graph.hpp"
 #include "ranks/rendezvous.hpp"
 #include "ranks/segments.hpp"
 #include "run/collectives.hpp"
@@ -32,10 +33,14 @@ struct RankProgram {
 };
 
 /// Returns the program of a graph over ranks. Its graph is that of flat_collectives(): the given tensors keep their
-/// names, others come after them. Throws as compile() does.
+/// names, others come after them. If the graph has sizes that are known at launch, so has the program (at_values). Throws as compile() does.
 RankProgram compile_over_ranks(const graph::KernelGraph&, const target::Target&, const run::CompileOptions&,
                                const std::optional<toolchain::Cache>& = std::nullopt,
                                run::Collectives = run::Collectives::nccl);
+
+/// Returns the program of a launch with these values of its graph's sizes: its graph, and the kernels' arguments and grids, are constants.
+/// Throws Error if a size has no value, or one that it does not have.
+RankProgram at_values(RankProgram, const graph::SizeValues&);
 
 /// Returns how many kernels and collectives the program has, what computes the collectives, and why: one line each.
 std::vector<std::string> notes_of(const RankProgram&);

@@ -65,16 +65,42 @@ void report(const RanksRun& ran, RunResult& r) {
   r.reason = r.findings.empty() ? "the emulator gave a launch up" : r.findings[0];
 }
 
-/// Plans, compiles, runs and checks all ranks of the graph with one seed.
-void fill(const graph::KernelGraph& g, const RunOptions& o, const toolchain::Cache& cache, RunResult& r) {
+/// Returns what the ranks run. `all`: the graph with the sizes of which `g` has values; null if there are none. The program is that of all
+/// values, with the numbers of these, unless kernels need a size as a constant.
+RankProgram program_of(const graph::KernelGraph& g, const graph::KernelGraph* all, const RunOptions& o,
+                       const toolchain::Cache& cache, RunResult& r) {
+  CompileOptions options = o.compile;
+  options.constants.clear();  // the graph declares them
+  const target::Target& target = target::find(o.target);
+  if (all) {
+    std::string why;
+    try {
+      kernel::Rejections rejected;
+      options.rejected = &rejected;
+      RankProgram of_all = compile_over_ranks(*all, target, options, cache, o.collectives);
+      return at_values(std::move(of_all), graph::values_of(*all, o.sizes));
+    } catch (const Rejected& e) {
+      why = kernel::told(e);
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error& e) {
+      why = e.what();
+    }
+    r.notes.push_back("compiled for these sizes alone: " + why);
+  }
+  options.rejected = &r.rejected;
+  return compile_over_ranks(g, target, options, cache, o.collectives);
+}
+
+/// Plans, compiles, runs and checks all ranks of the graph with one seed. `open`: the graph with sizes, as of program_of().
+void fill(const graph::KernelGraph& g, const graph::KernelGraph* open, const RunOptions& o,
+          const toolchain::Cache& cache, RunResult& r) {
   require_options_of_ranks(g, o);
   const graph::KernelGraph over = over_ranks(g);
   std::optional<RankProgram> program;
   if (o.on != Machine::reference) {
     o.compile.say("planning");
-    CompileOptions options = o.compile;
-    options.rejected = &r.rejected, options.constants.clear();  // the graph declares them
-    program = compile_over_ranks(g, target::find(o.target), options, cache, o.collectives);
+    program = program_of(g, open, o, cache, r);
     r.plan_ms = program->plan_ms;
     for (const RankStep& step : program->steps)
       for (const manifest::KernelLaunch& k :
@@ -126,7 +152,9 @@ RunResult run_ranks(const graph::KernelGraph& g, const RunOptions& o, const tool
   if (g.ranks == 1 && !graph::has_collectives(g)) return run::run(g, o, cache);
   return run::run_by(g, o, [&](graph::KernelGraph bound, const RunOptions& with, RunResult& r) {
     run::declare_constant(bound, with.compile.constants);
-    fill(bound, with, cache, r);
+    graph::KernelGraph open = g;
+    if (g.sizes) run::declare_constant(open, with.compile.constants);
+    fill(bound, g.sizes ? &open : nullptr, with, cache, r);
   });
 }
 

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
+#include <string_view>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
+#include "graph/sized_graph.hpp"
 
 namespace zellige::ranks {
 namespace {
 
-using graph::KernelGraph, graph::KernelOp, graph::KernelTensor;
+using graph::IntegerPlace, graph::KernelGraph, graph::KernelOp, graph::KernelTensor, graph::SymbolicShape;
 
 std::set<int> tensors_that_outputs_need(const KernelGraph& g) {
   std::set<int> needed(g.outputs.begin(), g.outputs.end());
@@ -101,22 +104,54 @@ class Levels {
 /// Builds the graph of one level's kernels.
 class SegmentKernels {
  public:
-  SegmentKernels(const KernelGraph& g, std::string name, const std::set<int>& read_later) : g_(g), later_(read_later) {
+  /// `extents`: the shapes of the graph's tensors for all values of its sizes; none if it has no sizes.
+  SegmentKernels(const KernelGraph& g, const std::vector<SymbolicShape>& extents, std::string name,
+                 const std::set<int>& read_later)
+      : g_(g), extents_(extents), later_(read_later) {
     s_.kernels.name = std::move(name);
   }
 
-  void add(const KernelOp& op) {
+  void add(int index) {
+    const KernelOp& op = g_.ops[index];
     KernelOp mine = op;
+    if (g_.sizes)
+      for (const auto& [place, extent] : g_.sizes->integers)
+        if (place.index == index && place.of != IntegerPlace::Of::shape && place.of != IntegerPlace::Of::strides)
+          sizes_.integers.emplace(IntegerPlace{place.of, static_cast<int>(s_.kernels.ops.size()), place.entry}, extent);
     for (int& t : mine.inputs) t = read(t);
     for (std::size_t i = 0; i < op.outputs.size(); ++i) mine.outputs[i] = make(op, op.outputs[i]);
     s_.kernels.ops.push_back(std::move(mine));
   }
-  Segment take() { return std::move(s_); }
+  Segment take() {
+    std::set<std::string_view> used;
+    for (const auto& [place, extent] : sizes_.integers)
+      for (const graph::NamedSize* size : extent.sizes()) used.insert(size->name);
+    for (const graph::NamedSize& size : graph::sizes_of(g_))
+      if (used.contains(size.name)) sizes_.names.push_back(size);
+    if (!sizes_.names.empty()) s_.kernels.sizes = std::make_shared<const graph::SymbolicSizes>(std::move(sizes_));
+    return std::move(s_);
+  }
 
  private:
-  int add(const KernelTensor& t) {
-    s_.kernels.tensors.push_back(t);
-    return static_cast<int>(s_.kernels.tensors.size()) - 1;
+  /// Adds the copy `mine` of a tensor of the graph. `given`: its shape is given, not inferred.
+  int add(int t, const KernelTensor& mine, bool given) {
+    s_.kernels.tensors.push_back(mine);
+    const int index = static_cast<int>(s_.kernels.tensors.size()) - 1;
+    if (!g_.sizes) return index;
+    const KernelTensor& whole = g_.tensors[t];
+    if (given) express({IntegerPlace::Of::shape, index}, extents_[t]);
+    if (!mine.strides.empty())
+      express({IntegerPlace::Of::strides, index},
+              whole.strides.empty() ? row_major(extents_[t])
+                                    : expressed(*g_.sizes, whole.strides, {IntegerPlace::Of::strides, t}));
+    return index;
+  }
+  /// Keeps the expressions of those integers of a list that depend on sizes.
+  void express(IntegerPlace place, const SymbolicShape& list) {
+    for (const graph::SymbolicExtent& e : list) {
+      if (!e.constant()) sizes_.integers.emplace(place, e);
+      ++place.entry;
+    }
   }
   /// Returns the tensor's index in the excerpt, of which it becomes an input if it is not there.
   int read(int t) {
@@ -126,7 +161,7 @@ class SegmentKernels {
     input.memory = -1;
     if (input.strides.empty()) input.strides = graph::row_major(input.shape);
     s_.inputs.push_back(t), memory_[t] = t;
-    s_.kernels.inputs.push_back(at_[t] = add(input));
+    s_.kernels.inputs.push_back(at_[t] = add(t, input, true));
     return at_[t];
   }
   /// Adds a result. One that takes an input's memory takes that of the operand into which it writes, if an earlier segment
@@ -136,14 +171,16 @@ class SegmentKernels {
     if (result.memory >= 0) memory_[t] = memory_.at(op.inputs[0]), result.memory = at_.at(memory_[t]);
     const bool stored = later_.contains(t);
     if (stored && result.strides.empty() && result.memory < 0) result.strides = graph::row_major(result.shape);
-    at_[t] = add(result);
+    at_[t] = add(t, result, false);
     if (stored) s_.outputs.push_back(t), s_.kernels.outputs.push_back(at_[t]);
     return at_[t];
   }
 
   const KernelGraph& g_;
+  const std::vector<SymbolicShape>& extents_;
   const std::set<int>& later_;
   Segment s_;
+  graph::SymbolicSizes sizes_;
   std::map<int, int> at_;      // by tensor of the graph: that of the excerpt
   std::map<int, int> memory_;  // by input and result in an input's memory: this input, a tensor of the graph
 };
@@ -162,11 +199,12 @@ std::vector<Segment> segments(const KernelGraph& g) {
     if (i > 0)
       for (int op : kernels) later[i - 1].insert(g.ops[op].inputs.begin(), g.ops[op].inputs.end());
   }
+  const std::vector<SymbolicShape> extents = g.sizes ? graph::extents(g) : std::vector<SymbolicShape>();
   std::vector<Segment> all;
   for (std::size_t i = 0; i < by.levels.size(); ++i) {
     const auto& [kernels, collectives] = by.levels[i];
-    SegmentKernels excerpt(g, has_collectives(g) ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
-    for (int op : kernels) excerpt.add(g.ops[op]);
+    SegmentKernels excerpt(g, extents, has_collectives(g) ? fmt::format("{}_{}", g.name, i) : g.name, later[i]);
+    for (int op : kernels) excerpt.add(op);
     if (!kernels.empty()) all.push_back(excerpt.take());
     for (int op : collectives)
       all.push_back({.collective = g.ops[op], .inputs = g.ops[op].inputs, .outputs = g.ops[op].outputs});

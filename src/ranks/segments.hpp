@@ -23,7 +23,7 @@ struct Segment {
 
 /// Returns the segments of a graph in the order of execution. What goes from one segment to another is row-major, unless
 /// the graph gives it strides. Throws Error if a result takes the memory of an input that a later segment reads.
-/// Precondition: the graph is valid.
+/// Precondition: the graph is valid. The kernels of a segment have those of the graph's sizes that their tensors depend on.
 std::vector<Segment> segments(const graph::KernelGraph&);
 
 }  // namespace zellige::ranks

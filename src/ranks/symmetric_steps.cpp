@@ -137,6 +137,39 @@ std::optional<RankStep> fused_step(const graph::KernelGraph& g, const Segment& k
   return best;
 }
 
+std::optional<RankStep> gather_step(const graph::KernelGraph& g, const Segment& collective, const Segment& tail,
+                                    const target::Target& target, const CompileOptions& options,
+                                    const std::optional<toolchain::Cache>& cache, std::string& why) {
+  if (g.ranks < 2) return std::nullopt;
+  RankStep step{.segment = collective, .by_symmetric = true};
+  for (int t : tail.inputs)
+    if (t != collective.outputs[0]) step.segment.inputs.push_back(t);
+  step.segment.outputs = tail.outputs;
+  const plan::Exchanged exchanged{.tensor = g.tensors[collective.inputs[0]].name, .ranks = g.ranks, .gathers = true};
+  CompileOptions o = options;
+  o.plan.blocks = std::vector<plan::BlockAssignment>{};  // one role of warps, whose threads load the rows
+  const graph::KernelGraph after = after_gathered(g, tail, collective.collective);
+  const auto made_of = [&](graph::KernelGraph form, std::string& reason) {
+    return unless_refused([&] { return compiled(step, std::move(form), exchanged, target, o, cache); }, reason);
+  };
+  std::optional<RankStep> made = made_of(after, why);
+  // A tile of rows must not be of two ranks.
+  std::string apart_why;
+  if (!made)
+    if (auto apart = with_ranks_apart(after, g.ranks)) made = made_of(*std::move(apart), apart_why);
+  if (made) why.clear();
+  return made;
+}
+
+double gather_gain_us(const graph::KernelGraph& g, const RankStep& gathers, const RankStep& apart,
+                      const Segment& collective, const target::Target& target) {
+  const target::Links l = links_of(target);
+  const std::int64_t bytes = bytes_of_operand(g, collective);
+  const double kernel = us_of(gathers, target);
+  return us_of(apart, target) + target::nccl_gather_us(l, bytes, g.ranks) - kernel -
+         target::at_start_us(l, bytes, g.ranks, kernel);
+}
+
 double fused_gain_us(const graph::KernelGraph& g, const RankStep& fused, const RankStep& apart,
                      const Segment& collective, SumBy sum, const target::Target& target) {
   const target::Links l = links_of(target);
@@ -173,7 +206,7 @@ SymmetricPlace symmetric_place(const RankStep& step, const manifest::TensorPlace
   }
   if (place.role == manifest::Role::output) return {.tensor_of_graph = s.outputs.at(position)};
   // Operands come in the order of the segment, after what is published; at the start, windows or a sum are before them.
-  const std::size_t before = m.at_end() ? 0 : m.two_shots() ? 1 : m.windows.size();
+  const std::size_t before = m.at_end() ? 0 : m.two_shots() || m.gathers ? 1 : m.windows.size();
   return {.tensor_of_graph = s.inputs.at(position - before + (m.at_end() ? 0 : 1))};
 }
 

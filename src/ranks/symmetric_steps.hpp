@@ -36,6 +36,15 @@ std::optional<RankStep> fused_step(const graph::KernelGraph&, const Segment& ker
                                    const target::Target&, const run::CompileOptions&,
                                    const std::optional<toolchain::Cache>&, std::string& why);
 
+/// Returns the step in which ranks gather the rows that the products of `tail`, a tail of cut_product(), read: the kernel begins with its
+/// rank's own rows while others arrive. Otherwise as symmetric_step().
+std::optional<RankStep> gather_step(const graph::KernelGraph&, const Segment& collective, const Segment& tail,
+                                    const target::Target&, const run::CompileOptions&,
+                                    const std::optional<toolchain::Cache>&, std::string& why);
+/// Returns the expected us by which a gather_step() is faster than NCCL's all_gather and the kernels of `apart` after it.
+double gather_gain_us(const graph::KernelGraph&, const RankStep& gathers, const RankStep& apart,
+                      const Segment& collective, const target::Target&);
+
 /// Returns the expected us by which `fused`, a fused_step(), is faster than the kernels of `apart` and a sum after them.
 double fused_gain_us(const graph::KernelGraph&, const RankStep& fused, const RankStep& apart, const Segment& collective,
                      SumBy sum, const target::Target&);

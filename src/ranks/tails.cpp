@@ -50,10 +50,24 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
   return s;
 }
 
+bool has_results_in_place(const KernelGraph& k) {
+  return std::ranges::any_of(k.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
+}
+
+/// Returns whether an operator is a product whose first operand, and no other one, is `a`.
+bool multiplies(const KernelOp& op, int a) {
+  return (op.kind == OpKind::matmul || op.kind == OpKind::custom) && op.inputs[0] == a &&
+         std::ranges::count(op.inputs, a) == 1;
+}
+
+/// Returns whether an operator on tensors of a shape, and on values by row of them, makes such ones: it is elementwise, a norm, or reduces rows.
 bool may_follow(const KernelGraph& k, const KernelOp& op, const Shape& shape) {
   const OpFamily f = graph::family(op.kind);
-  return (f == OpFamily::elementwise || f == OpFamily::composed) &&
-         std::ranges::all_of(op.outputs, [&](int t) { return k.tensors[t].shape == shape; });
+  Shape by_row = shape;
+  by_row.back() = 1;
+  return (f == OpFamily::elementwise || f == OpFamily::composed || f == OpFamily::reduction) &&
+         std::ranges::all_of(op.outputs,
+                             [&](int t) { return k.tensors[t].shape == shape || k.tensors[t].shape == by_row; });
 }
 
 }  // namespace
@@ -62,8 +76,7 @@ TailCut cut_tail(const KernelGraph& g, const Segment& s, int result, bool needed
   const KernelGraph& k = s.kernels;
   const int a = named(k, g.tensors[result].name);
   TailCut cut{.rest = s};
-  const bool in_place = std::ranges::any_of(k.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
-  if (a == static_cast<int>(k.tensors.size()) || in_place || k.sizes) return cut;
+  if (a == static_cast<int>(k.tensors.size()) || has_results_in_place(k) || k.sizes) return cut;
   std::set<int> made{a}, there(k.inputs.begin(), k.inputs.end());
   std::vector<int> tail, rest;
   for (int i = 0; i < static_cast<int>(k.ops.size()); ++i) {
@@ -85,6 +98,66 @@ TailCut cut_tail(const KernelGraph& g, const Segment& s, int result, bool needed
   }
   cut.rest = rest.empty() ? Segment{} : part_of(g, k, rest, outputs, k.name + "_rest");
   return cut;
+}
+
+TailCut cut_product(const KernelGraph& g, const Segment& s, int result) {
+  const KernelGraph& k = s.kernels;
+  const int a = named(k, g.tensors[result].name);
+  TailCut cut{.rest = s};
+  if (a == static_cast<int>(k.tensors.size()) || has_results_in_place(k) || k.sizes) return cut;
+  std::set<int> made, there(k.inputs.begin(), k.inputs.end());
+  std::vector<int> tail, rest;
+  for (int i = 0; i < static_cast<int>(k.ops.size()); ++i) {
+    const KernelOp& op = k.ops[i];
+    const auto is_there = [&](int t) { return there.contains(t); };
+    const auto is_made = [&](int t) { return made.contains(t); };
+    const bool follows = graph::family(op.kind) == OpFamily::elementwise && std::ranges::any_of(op.inputs, is_made) &&
+                         k.tensors[op.outputs[0]].shape == k.tensors[*made.begin()].shape;
+    const bool taken = std::ranges::all_of(op.inputs, is_there) && (multiplies(op, a) || follows);
+    if (std::ranges::find(op.inputs, a) != op.inputs.end() && !(taken && multiplies(op, a))) return cut;
+    (taken ? tail : rest).push_back(i);
+    if (taken) made.insert(op.outputs.begin(), op.outputs.end()), there.insert(op.outputs.begin(), op.outputs.end());
+  }
+  if (tail.empty()) return cut;
+  std::set<int> outputs(k.outputs.begin(), k.outputs.end()), wanted = outputs;
+  for (int i : rest) wanted.insert(k.ops[i].inputs.begin(), k.ops[i].inputs.end());
+  cut.tail = part_of(g, k, tail, wanted, k.name + "_product");
+  cut.rest = rest.empty() ? Segment{} : part_of(g, k, rest, outputs, k.name + "_rest");
+  return cut;
+}
+
+KernelGraph after_gathered(const KernelGraph& g, const Segment& tail, const KernelOp& collective) {
+  KernelGraph made = tail.kernels;
+  const int gathered = named(made, g.tensors[collective.outputs[0]].name);
+  std::erase(made.inputs, gathered), made.inputs.insert(made.inputs.begin(), gathered);
+  made.tensors[gathered].strides = graph::row_major(made.tensors[gathered].shape);
+  return made;
+}
+
+std::optional<KernelGraph> with_ranks_apart(KernelGraph g, int ranks) {
+  const std::int64_t rows = g.tensors[g.inputs[0]].shape[0];
+  std::set<int> apart, weights;
+  for (const KernelOp& op : g.ops) {
+    if (op.kind == OpKind::custom) return std::nullopt;
+    const bool product = op.kind == OpKind::matmul;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) (product && i > 0 ? weights : apart).insert(op.inputs[i]);
+    apart.insert(op.outputs.begin(), op.outputs.end());
+  }
+  for (int t = 0; t < static_cast<int>(g.tensors.size()); ++t) {
+    KernelTensor& x = g.tensors[t];
+    if (x.shape.size() != 2 || apart.contains(t) == weights.contains(t)) return std::nullopt;
+    if (weights.contains(t)) continue;
+    const bool all = x.shape[0] == rows;
+    if (!all && x.shape[0] != 1) return std::nullopt;
+    const std::int64_t of_rank = x.shape[0] / (all ? ranks : 1);
+    x.shape = {all ? ranks : 1, of_rank, x.shape[1]};
+    if (!x.strides.empty()) x.strides = {of_rank * x.strides[0], x.strides[0], x.strides[1]};
+  }
+  // Rows of ranks that lie one after another would be one dimension again.
+  KernelTensor& all = g.tensors[g.inputs[0]];
+  constexpr std::int64_t line = 64;
+  all.strides = {(all.shape[1] * all.shape[2] / line + 2) * line, all.shape[2], 1};
+  return g;
 }
 
 KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp& collective, int ranks) {

@@ -1,5 +1,7 @@
 #include "target/links.hpp"
 
+#include <algorithm>
+
 namespace zellige::target {
 
 std::optional<Links> links(std::string_view target) {
@@ -19,6 +21,15 @@ double symmetric_us(const Links& l, std::int64_t bytes, int ranks) {
 
 double two_shots_us(const Links& l, std::int64_t bytes, int ranks) {
   return l.symmetric + l.round + 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+}
+
+double nccl_gather_us(const Links& l, std::int64_t bytes, int ranks) {
+  return l.nccl + (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.nccl_rate;
+}
+
+double at_start_us(const Links& l, std::int64_t bytes, int ranks, double kernel) {
+  const double transfer = (ranks - 1) * static_cast<double>(bytes) * 1e-3 / l.bandwidth;
+  return l.round + std::max(0.0, transfer - kernel / ranks);
 }
 
 double at_end_us(const Links& l, std::int64_t bytes, int ranks, bool two_shots, bool scatters) {

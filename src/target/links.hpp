@@ -30,4 +30,10 @@ double two_shots_us(const Links&, std::int64_t bytes, int ranks);
 /// takes its part of the sum alone.
 double at_end_us(const Links&, std::int64_t bytes, int ranks, bool two_shots, bool scatters);
 
+/// Returns the expected us of an all_gather by NCCL of `bytes` bytes on each rank.
+double nccl_gather_us(const Links&, std::int64_t bytes, int ranks);
+/// Returns the expected us that a kernel of `kernel` us takes longer if ranks store `bytes` bytes each in the memory of the others at its
+/// start, and read those of the others after their own.
+double at_start_us(const Links&, std::int64_t bytes, int ranks, double kernel);
+
 }  // namespace zellige::target

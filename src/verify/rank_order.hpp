@@ -21,9 +21,12 @@ struct RankAct {
     read,     // reads there the tile of launch `value`
     set,      // stores `value` in flag `place` of this rank on rank `of`
     wait,     // waits until flag `place` of rank `of` on this rank is `value` or more
+    begin,    // a block begins launch `value`: all blocks of its rank have ended the launch before
+    end,      // it ends launch `value`
   } kind{};
   int of = 0, value = 0;
-  int place = 0;        // a half of a window, or the totals of a rank; of flags: the first or the second
+  int place =
+      0;  // a half of a window, or the totals or rows of a rank; of flags: the first or the second, or the part of rows
   bool ordered = true;  // set: releases; wait: acquires
 };
 
@@ -34,7 +37,15 @@ enum class ExchangeOrder : std::uint8_t { two_halves, two_shots, readers_awaited
 /// Returns the acts of kernels in which ranks exchange tiles (block/symmetric.hpp), by rank.
 std::vector<std::vector<RankAct>> acts_of_exchanges(int ranks, int launches, ExchangeOrder = ExchangeOrder::two_halves);
 
-/// Returns the first fault in some order of execution, as a sentence; "" if there is none.
-std::string fault_in(const std::vector<std::vector<RankAct>>& by_rank);
+/// How many blocks of each rank acts_of_gathers() has.
+int blocks_of_gather(int ranks);
+
+/// Returns the acts of a kernel that gathers rows, by block: those of rank 0 in the order of their numbers, then those of rank 1, and so on.
+/// On each rank two blocks store a part each of its rows in the windows of the others, and a later block reads the rows of each other rank.
+std::vector<std::vector<RankAct>> acts_of_gathers(int ranks, int launches);
+
+/// Returns the first fault in some order of execution, as a sentence; "" if there is none. `blocks`: of each rank. Several begin in the order of
+/// their numbers, and a rank may run one at a time only.
+std::string fault_in(const std::vector<std::vector<RankAct>>& acts, int blocks = 1);
 
 }  // namespace zellige::verify

@@ -23,7 +23,9 @@ std::vector<int> exchanged_tiles(const Kernel& k) {
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i) {
     const Node& n = k.program.nodes[i];
     if (m.at_end() ? n.kind == NodeKind::store && n.tensor == m.window
-                   : n.kind == NodeKind::load && (m.two_shots() ? n.tensor == m.sum : is_window(m, n.tensor)))
+                   : n.kind == NodeKind::load && (m.gathers       ? n.tensor == m.window
+                                                  : m.two_shots() ? n.tensor == m.sum
+                                                                  : is_window(m, n.tensor)))
       all.push_back(i);
   }
   return all;
@@ -50,6 +52,35 @@ std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
 /// Returns whether a tensor's elements lie one after another in memory, in some order of its dimensions.
 bool is_contiguous(const graph::KernelTensor& t) { return graph::span(t.shape, t.strides) == graph::size(t.shape); }
 
+/// Returns why the tensors of a gather do not fit together.
+std::string refusal_of_gathered(const SymmetricExchange& m, const tile::TilePrograms& p, std::int64_t blocks) {
+  const graph::KernelTensor &x = p.tensors[m.published], &all = p.tensors[m.window];
+  const std::int64_t ranks = m.ranks(), elements = graph::size(x.shape);
+  const auto is = [&](int t, graph::DType dtype, const graph::Shape& shape) {
+    const graph::KernelTensor& found = p.tensors[t];
+    return found.dtype == dtype && found.shape == shape && found.strides == graph::row_major(shape);
+  };
+  if (m.at_end() || m.two_shots() || m.scatters || m.maximum) return "rows are gathered at the start, and not added";
+  if (x.shape.size() < 2 || graph::bytes_of(1, x.dtype) * 8 < 16 || 2 * ranks * elements >= std::int64_t{1} << 30)
+    return "what it gathers has no rows, elements of one byte, or 2^29 of them";
+  graph::Shape whole = x.shape;
+  whole[0] *= ranks;
+  graph::Shape strides = x.strides;  // a gap after the rows of a rank is allowed
+  strides[0] = std::max(strides[0], all.strides[0]);
+  if (!is(m.published, x.dtype, x.shape) || all.dtype != x.dtype || all.shape != whole || all.strides != strides)
+    return "the gathered tensor is not that of all ranks, or not row-major";
+  if (half_of_gathered(all) * 2 >= std::int64_t{1} << 30) return "what it gathers has 2^29 elements";
+  for (const int t : m.windows)
+    if (!is(t, x.dtype, {2, half_of_gathered(all)}))
+      return fmt::format("window {} has not two halves of the gathered tensor", p.tensors[t].name);
+  if (blocks % ranks != 0) return fmt::format("{} blocks for {} ranks", blocks, ranks);
+  for (const int t : m.flags)
+    if (!is(t, graph::DType::int32, {ranks, blocks / ranks}))
+      return fmt::format("flags {} are not one of each of {} ranks for {} blocks", p.tensors[t].name, ranks,
+                         blocks / ranks);
+  return is(m.state, graph::DType::int32, {1 + blocks}) ? "" : "the state is a number, and one for each block";
+}
+
 /// Returns why the tensors of an exchange do not fit together.
 std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
   const SymmetricExchange& m = *k.symmetric;
@@ -68,6 +99,7 @@ std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
   if (m.flags.size() != m.windows.size() || (m.two_shots() && m.sums.size() != m.windows.size()))
     return fmt::format("flags of {} ranks, windows of {}, and sums of {}", m.flags.size(), m.windows.size(),
                        m.sums.size());
+  if (m.gathers) return refusal_of_gathered(m, p, blocks);
   if (m.two_shots() != (m.sum >= 0)) return "sums are of all ranks, and this one";
   if (m.scatters && (!m.at_end() || m.two_shots() || elements % ranks != 0))
     return "ranks keep a part of the sums alone in one shot, at the end, if there are as many for each";
@@ -95,6 +127,36 @@ std::string refusal_of_tensors(const Kernel& k, const tile::TilePrograms& p) {
                          ranks, blocks);
   if (!is(m.state, graph::DType::int32, state, graph::row_major(state)))
     return "the state is a number, and one for each block";
+  return "";
+}
+
+/// Returns why a block of a gather might read rows of several ranks, or others than it waits for.
+std::string refusal_of_rows(const Kernel& k, const tile::TilePrograms& p) {
+  const SymmetricExchange& m = *k.symmetric;
+  const std::vector<int> tiles = exchanged_tiles(k);
+  if (tiles.empty()) return "it reads no gathered tensor";
+  const std::int64_t rows = p.tensors[m.published].shape[0];
+  const tile::Interval first = k.program.nodes[tiles[0]].view.along(0, k.program);
+  for (const int i : tiles) {
+    const Node& n = k.program.nodes[i];
+    const tile::Interval here = n.view.along(0, k.program);
+    if (tile::number_of(n) >= 0 || k.uses_tma(i) || n.unfolded)
+      return fmt::format("load %{} of gathered rows has indices, or is by TMA", i);
+    if (here.axis() < 0 || n.view.iterates(0) || n.view.origin(0) != 0 || here.of_part())
+      return fmt::format("load %{} reads all gathered rows in each block", i);
+    if (rows % n.view.tile(0) != 0)
+      return fmt::format("load %{}: tiles of {} rows, and {} rows on each rank", i, n.view.tile(0), rows);
+    if (here.tiles() * n.view.tile(0) != rows * m.ranks() || !here.numbered_as(first) ||
+        n.view.tile(0) != k.program.nodes[tiles[0]].view.tile(0))
+      return fmt::format("loads %{} and %{} of gathered rows have different tiles", tiles[0], i);
+  }
+  for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i) {
+    const Node& n = k.program.nodes[i];
+    const auto is_one_of = [&](const std::vector<int>& all) { return std::ranges::find(all, n.tensor) != all.end(); };
+    if (tile::accesses(n) && std::ranges::find(tiles, i) == tiles.end() &&
+        (n.tensor == m.published || n.tensor == m.state || is_window(m, n.tensor) || is_one_of(m.flags)))
+      return "it accesses a tensor of the exchange besides its loads of gathered rows";
+  }
   return "";
 }
 
@@ -145,6 +207,25 @@ std::int64_t half_window(const graph::KernelTensor& published) {
   return (graph::size(published.shape) + line - 1) / line * line;
 }
 
+std::int64_t half_of_gathered(const graph::KernelTensor& all) {
+  const std::int64_t line = 128 / graph::bytes_of(1, all.dtype);
+  return (all.shape[0] * all.strides[0] + line - 1) / line * line;
+}
+
+GatheredRows gathered_rows(const Kernel& k, const tile::TilePrograms& p) {
+  const SymmetricExchange& m = *k.symmetric;
+  const tile::TileView& view = k.program.nodes[published_tile(k)].view;
+  const tile::Interval rows = view.along(0, k.program);
+  const graph::KernelTensor& x = p.tensors[m.published];
+  GatheredRows g{.axis = rows.axis(), .run = rows.run(), .tiles = rows.tiles() / m.ranks()};
+  g.same = k.program.grid.count() / rows.tiles();
+  g.elements = view.tile(0) * x.strides[0];
+  g.step = view.tile(0) * p.tensors[m.window].strides[0];
+  g.vector = static_cast<int>(16 / graph::bytes_of(1, x.dtype));
+  while (g.elements % g.vector != 0 || g.step % g.vector != 0) g.vector /= 2;
+  return g;
+}
+
 int published_vector(const Kernel& k, const tile::TilePrograms& p) {
   const Node& n = k.program.nodes[published_tile(k)];
   const graph::KernelTensor& x = p.tensors[k.symmetric->windows[0]];
@@ -163,9 +244,14 @@ int published_vector(const Kernel& k, const tile::TilePrograms& p) {
 
 std::string refusal_of_symmetric(const Kernel& k, const tile::TilePrograms& p) {
   if (!k.symmetric) return "";
-  for (const std::string& why : {refusal_of_launch(k, p), refusal_of_tensors(k, p), refusal_of_tiles(k)})
-    if (!why.empty()) return why;
   const SymmetricExchange& m = *k.symmetric;
+  for (const std::string& why : {refusal_of_launch(k, p), m.gathers ? refusal_of_rows(k, p) : "",
+                                 refusal_of_tensors(k, p), m.gathers ? "" : refusal_of_tiles(k)})
+    if (!why.empty()) return why;
+  if (m.gathers) {
+    const int ranks = std::min(m.ranks(), 8);
+    return fault_in(acts_of_gathers(ranks, 4), blocks_of_gather(ranks));
+  }
   const ExchangeOrder order = m.two_shots() ? ExchangeOrder::two_shots
                               : m.at_end()  ? ExchangeOrder::readers_awaited
                                             : ExchangeOrder::two_halves;

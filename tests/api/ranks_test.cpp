@@ -74,7 +74,7 @@ TEST(RanksApi, ThreadsAndFunctionsOfTheCallerHaveTheSumsOfAllRanks) {
   std::mt19937 rng(3);
   for (const int count : {2, 3, 5}) {
     const int m = 1 + static_cast<int>(rng() % 9), n = 1 + static_cast<int>(rng() % 33);
-    for (const int collectives : {1, 2}) {
+    for (const int collectives : {1, 2, 3, 4, 5}) {
       ProgramOptions options = one_worker();
       options.collectives = collectives;
       std::vector<char> right(static_cast<std::size_t>(count));
@@ -135,9 +135,9 @@ TEST(RanksApi, EveryArgumentIsChecked) {
   EXPECT_EQ(why([&] { ProgramOverRanks(Graph::from_json(graph(2, 2, 2)), one[0]); }),
             "g: its graph is over 2 ranks, and the job has 1");
   ProgramOptions o;
-  o.collectives = 3;
+  o.collectives = 6;
   EXPECT_EQ(why([&] { ProgramOverRanks(Graph::from_json(graph(1, 2, 2)), one[0], o); }),
-            "collectives: expected 0 to 2, found 3");
+            "collectives: expected 0 to 5, found 6");
   EXPECT_EQ(why([&] {
               ProgramOverRanks(Graph::from_json(graph(2, 2, 2)),
                                Ranks::of_gather(1, 2, gather, nullptr, ZELLIGE_ON_EMULATOR));

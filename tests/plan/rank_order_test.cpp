@@ -110,5 +110,83 @@ TEST(RankOrder, RightProgramsRaiseNoAlarm) {
   }
 }
 
+/// As expect_all_found(), of gathers: a wait for rows of another rank that is missing, early or relaxed; a flag that is set relaxed or to
+/// another count; a part of rows in the wrong place; and rows that are read in the other half.
+TEST(RankOrder, AllFaultsAreFoundInGathers) {
+  int planted = 0;
+  for (const int ranks : {2, 3, 4, 8}) {
+    const int blocks = blocks_of_gather(ranks), half = 2 * ranks;
+    const Acts right = acts_of_gathers(ranks, launches);
+    EXPECT_EQ(fault_in(right, blocks), "") << ranks;
+    for (std::size_t b = 0; b < std::min<std::size_t>(right.size(), 12); ++b)
+      for (std::size_t i = 0; i<right[b].size(); i += ranks> 4 ? 3 : 1) {
+        const auto expect = [&](const char* what, const std::function<void(RankAct&)>& change) {
+          Acts wrong = right;
+          change(wrong[b][i]);
+          EXPECT_NE(fault_in(wrong, blocks), "") << what << ", act " << i << " of block " << b << " of " << ranks;
+          ++planted;
+        };
+        const RankAct& a = right[b][i];
+        if (a.kind == RankAct::publish) expect("wrong part", [](RankAct& x) { x.place ^= 1; });
+        if (a.kind == RankAct::read)
+          expect("other half", [&](RankAct& x) { x.place += x.place < half ? half : -half; });
+        if (a.kind == RankAct::wait) {
+          expect("missing wait", [](RankAct& x) { x.value = 0; });
+          expect("flag of the launch before", [](RankAct& x) { --x.value; });
+          expect("relaxed load", [](RankAct& x) { x.ordered = false; });
+        }
+        if (a.kind == RankAct::set) {
+          expect("relaxed store", [](RankAct& x) { x.ordered = false; });
+          if (a.value < launches)
+            expect("count one too high", [](RankAct& x) { ++x.value; });
+          else
+            expect("count one too low", [](RankAct& x) { --x.value; });
+        }
+      }
+  }
+  EXPECT_GE(planted, 200);
+}
+
+/// A gather whose windows have one half: rows are stored while blocks of the launch before may read them.
+TEST(RankOrder, OneHalfIsNotEnoughForGathers) {
+  Acts acts = acts_of_gathers(2, launches);
+  for (std::vector<RankAct>& of_block : acts)
+    for (RankAct& a : of_block)
+      if (a.kind == RankAct::publish || a.kind == RankAct::read) a.place %= 4;
+  EXPECT_EQ(fault_in(acts, blocks_of_gather(2)),
+            "race in place 2 of the window of rank 0: rank 0 in launch 1 and rank 1 in launch 2, of which one stores");
+}
+
+/// A block that waits for rows of its own rank, which a later block stores, stops a rank that runs one block at a time.
+TEST(RankOrder, BlocksThatWaitForLaterOnesAreDeadlocked) {
+  Acts acts = acts_of_gathers(2, 1);
+  acts[0].insert(acts[0].begin() + 1, RankAct{RankAct::wait, 1, 1, 0});
+  acts[3].insert(acts[3].begin() + 1, RankAct{RankAct::wait, 0, 1, 0});
+  EXPECT_EQ(fault_in(acts, blocks_of_gather(2)),
+            "deadlock: rank 0 waits for value 1 of the flag of rank 1, which never comes");
+}
+
+/// Random gathers that are right: parts in any order, reads that are left out, and further waits.
+TEST(RankOrder, RightGathersRaiseNoAlarm) {
+  random_graphs::Rng rng(63);
+  for (int i = 0; i < 500; ++i) {
+    const int ranks = std::vector{2, 3, 4, 8}[static_cast<std::size_t>(i % 4)];
+    Acts acts = acts_of_gathers(ranks, 1 + static_cast<int>(rng.below(ranks > 4 ? 3 : 5)));
+    for (std::vector<RankAct>& of_block : acts) {
+      std::vector<RankAct> mine;
+      for (const RankAct& a : of_block) {
+        if (a.kind == RankAct::read && rng.chance(30)) continue;
+        const auto same = [&](const RankAct& b) { return b.kind == a.kind && b.value == a.value; };
+        auto first = mine.end();
+        while (first != mine.begin() && same(*(first - 1))) --first;
+        mine.insert(first + static_cast<std::ptrdiff_t>(rng.below(mine.end() - first + 1)), a);
+        if (a.kind == RankAct::wait && rng.chance(20)) mine.push_back(a);
+      }
+      of_block = std::move(mine);
+    }
+    EXPECT_EQ(fault_in(acts, blocks_of_gather(ranks)), "") << "draw " << i;
+  }
+}
+
 }  // namespace
 }  // namespace zellige::verify

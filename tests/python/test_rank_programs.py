@@ -63,6 +63,27 @@ def test_threads_have_the_result_of_the_whole(count):
         assert y.tobytes() == made[0].tobytes()
 
 
+@pytest.mark.parametrize("way", ["symmetric", "one-shot", "two-shots", "fused"])
+def test_every_way_of_collectives_is_taken_and_named(way):
+    def of_rank(mine):
+        arrays = parts(mine.rank, 2)
+        program = ranks.compile(ranks.graph(mlp, *arrays, ranks=2), mine, collectives=way, workers=1)
+        assert program.notes == [f"2 ranks, each with {len(program.notes)} kernels and 0 collectives", "ranks exchange tiles in 1 of the kernels, in place of a collective"]
+        return program(*arrays)
+
+    for y in in_threads(2, of_rank):
+        np.testing.assert_allclose(y, right(), rtol=1e-4, atol=1e-5)
+
+
+def test_ranks_that_ask_for_other_ways_are_told_so():
+    def of_rank(mine):
+        arrays = parts(mine.rank, 2)
+        return ranks.compile(ranks.graph(mlp, *arrays, ranks=2), mine, collectives=("fused", "two-shots")[mine.rank])
+
+    for rank, why in enumerate(in_threads(2, of_rank)):
+        assert str(why) == f"rank {rank} of 2: the choice of collectives of rank 1 is not that of rank 0; all ranks must run the same"
+
+
 def test_threads_that_trace_at_once_have_a_trace_each():
     both = threading.Barrier(2)
 
@@ -125,7 +146,7 @@ def test_wrong_numbers_shapes_and_places_are_refused(monkeypatch):
         ranks.of_threads(2, "here")
     with pytest.raises(zellige.Error, match="^count: expected 1 to 1024 ranks, found 0$"):
         ranks.of_threads(0)
-    with pytest.raises(zellige.Error, match="^collectives: expected one of cheapest, nccl, symmetric, found 'fast'$"):
+    with pytest.raises(zellige.Error, match="^collectives: expected one of cheapest, nccl, symmetric, one-shot, two-shots, fused, found 'fast'$"):
         ranks.compile(form, alone, collectives="fast")
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     with pytest.raises(zellige.Error, match="found no WORLD_SIZE"):

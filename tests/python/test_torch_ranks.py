@@ -86,10 +86,15 @@ def compared(rank, path):
 
 
 def agreeing(rank, path):
-    """Lets ranks agree while torch's Python dispatcher is on, as it is while a graph is traced."""
+    """Lets ranks agree while torch's Python dispatcher is on, as it is while a graph is traced, and ask for different collectives."""
     joined(rank, path)
     with enable_python_dispatcher():
         assert all(collectives.agreed("0", (rank, i)) == [(r, i) for r in range(RANKS)] for i in range(1000))
+    graph = torch.fx.Graph()
+    reduced = graph.call_function(torch.ops._c10d_functional.all_reduce.default, (graph.placeholder("x"), "sum", "0"))
+    graph.output(graph.call_function(torch.ops._c10d_functional.wait_tensor.default, (reduced,)))
+    with pytest.raises(ValueError, match="^zellige: options: collectives: expected the same on all ranks, found 'fused' and 'nccl'$"):
+        collectives.join(torch.fx.GraphModule(nn.Module(), graph), None, ("nccl", "fused")[rank])
     left()
 
 

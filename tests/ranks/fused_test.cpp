@@ -7,8 +7,8 @@
 #include "../all_cases.hpp"
 #include "graph/dtype.hpp"
 #include "ir/ir.hpp"
+#include "launches.hpp"
 #include "ranks.hpp"
-#include "ranks/emulated_symmetric.hpp"
 #include "ranks/flat_collectives.hpp"
 #include "ranks/run_ranks.hpp"
 #include "run/run.hpp"
@@ -18,6 +18,7 @@ namespace {
 
 using namespace run;
 using graph::Builder, graph::DType, graph::KernelGraph, graph::OpKind;
+using test::twice, test::with;
 
 /// y = the sum over ranks of a b.
 KernelGraph product_over(int ranks, std::int64_t m, std::int64_t k, std::int64_t n, DType dtype, OpKind sum) {
@@ -28,20 +29,6 @@ KernelGraph product_over(int ranks, std::int64_t m, std::int64_t k, std::int64_t
                                            : reduce_scatter(p, 0),
            "y");
   return b.build();
-}
-
-/// Memory of all ranks with small integers as inputs, whose products are exact in every order.
-std::vector<std::vector<Bytes>> integers(test::Rng& rng, const KernelGraph& g) {
-  std::vector<std::vector<Bytes>> memory;
-  for (int r = 0; r < g.ranks; ++r) {
-    memory.emplace_back(g.tensors.size());
-    for (int t : g.inputs) {
-      std::vector<double> values(static_cast<std::size_t>(graph::size(g.tensors[t].shape)));
-      for (double& v : values) v = static_cast<double>(rng.between(-2, 2));
-      memory.back()[t] = pack(place_of_rank(g.tensors[t], manifest::Role::input, 0), values);
-    }
-  }
-  return memory;
 }
 
 /// Computes a graph of one product and one sum on the host.
@@ -65,21 +52,9 @@ void on_host(const KernelGraph& g, std::vector<std::vector<Bytes>>& memory) {
   collective_on_host(g, g.ops[1], memory);
 }
 
-/// Returns the first finding of some launches, each in another order; "the wrong bits" if a result is wrong; "" if all is well.
 std::string first_fault(const RankStep& step, const RankProgram& p, const toolchain::Cache& cache,
                         unsigned launches = 4) {
-  test::Rng rng(3);
-  EmulatedSymmetric symmetric(step, p.graph.ranks, cache);
-  for (unsigned launch = 0; launch < launches; ++launch) {
-    std::vector<std::vector<Bytes>> memory = integers(rng, p.graph), expected = memory;
-    const EmulatedRun ran = symmetric.run(memory, launch);
-    if (!ran.findings.empty()) return ran.findings[0].message;
-    if (!ran.complete) return "incomplete";
-    on_host(p.graph, expected);
-    for (int r = 0; r < p.graph.ranks; ++r)
-      if (memory[r][p.graph.outputs[0]] != expected[r][p.graph.outputs[0]]) return "the wrong bits";
-  }
-  return "";
+  return test::first_fault(step, p, cache, launches, on_host);
 }
 
 /// A program of one step, the product's kernel with its sum.
@@ -91,14 +66,6 @@ RankProgram fused(const KernelGraph& g, const char* target, const toolchain::Cac
     p.steps.push_back(*std::move(step));
   EXPECT_EQ(why, "");
   return p;
-}
-
-/// Returns the step with `text` replaced in its source.
-RankStep with(RankStep step, const std::string& text, const std::string& by) {
-  const std::size_t at = step.program->source.find(text);
-  EXPECT_NE(at, std::string::npos) << text;
-  if (at != std::string::npos) step.program->source.replace(at, text.size(), by);
-  return step;
 }
 
 /// Random products: every rank has the bits of the host, in every launch.
@@ -158,27 +125,6 @@ RankStep spelled_out(const RankStep& step, int time, const std::string& set, con
   source = std::regex_replace(source, std::regex(of), by);
   EXPECT_NE(source, before) << time;
   return changed;
-}
-
-/// Returns the step with a kernel that does all twice: a rank may begin for the second time while others are at the first.
-RankStep twice(RankStep step) {
-  std::string& source = step.program->source;
-  std::smatch head;
-  const bool found = std::regex_search(
-      source, head, std::regex(R"(extern "C" __global__ void __launch_bounds__\((\d+)\) (\w+)\(([^)]*)\) \{)"));
-  EXPECT_TRUE(found);
-  const std::string all = head[0], threads = head[1], name = head[2], parameters = head[3];
-  const std::string arguments =
-      std::regex_replace(parameters, std::regex(R"((\[\[maybe_unused\]\] )?[^,]*[ ](\w+))"), "$2");
-  source.replace(source.find(all), all.size(), fmt::format("static __device__ void once({}) {{", parameters));
-  const std::string end = "#if defined(ZELLIGE_EMULATE)\nextern";
-  EXPECT_NE(source.find(end), std::string::npos);
-  source.insert(
-      source.find(end),
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n  once({});\n  __syncthreads();\n  "
-                  "once({});\n}}\n\n",
-                  threads, name, parameters, arguments, arguments));
-  return step;
 }
 
 /// Expects that faults are found while ranks are in two launches: all of them, or by default every third.

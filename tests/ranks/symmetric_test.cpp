@@ -105,6 +105,28 @@ TEST(Symmetric, TailIsComputedInTheSameKernel) {
   }
 }
 
+/// So it is where the norm is spelled out as a mean of squares, and where its values by row are wanted.
+TEST(Symmetric, NormThatIsSpelledOutIsInTheSameKernel) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (const std::int64_t rows : {1, 16, 200}) {
+    Builder b("g", 2);
+    const auto r = all_reduce(b.input("x", {rows, 512}, DType::bf16)) + b.input("residual", {rows, 512}, DType::bf16);
+    const auto wide = cast(r, DType::f32);
+    const auto scale = rsqrt(mean(wide * wide, {1}, true) + 1e-5);
+    b.output(r, "r"), b.output(scale, "scale");
+    b.output(cast(wide * scale, DType::bf16) * b.input("w", {1, 512}, DType::bf16), "y");
+    const KernelGraph g = b.build();
+    const RankProgram p = compile_over_ranks(g, target::find("sm_90a"), {.fuse = true}, cache, Collectives::one_shot);
+    ASSERT_EQ(p.steps.size(), 1u);
+    EXPECT_TRUE(p.steps[0].by_symmetric);
+    EXPECT_EQ(p.steps[0].program->manifest.kernels.size(), 1u) << rows;
+    if (rows != 16 && !test::all_cases()) continue;
+    const RunResult ran = run_ranks(
+        g, {.target = "sm_90a", .compile = {.fuse = true}, .workers = 1, .collectives = Collectives::one_shot}, cache);
+    EXPECT_EQ(name(ran.status), name(Status::correct)) << ran.reason;
+  }
+}
+
 /// The plan as IR is the same after it is read, and one in which ranks cannot exchange tiles is refused.
 TEST(Symmetric, IsPrintedAndReadAsIr) {
   const toolchain::Cache cache = toolchain::Cache::temporary();

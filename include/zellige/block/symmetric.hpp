@@ -12,6 +12,13 @@
 //   synchronize_symmetric<128, 1>(epoch, tid, state, flags0, flags1);
 //   ... load<8>(sums + i) ...      // this rank's memory
 //
+// In a gather each rank stores its rows in the windows of the others. Blocks begin with the rows of their own rank, which wait for nobody:
+//
+//   const int rows = gathered_rows(epoch, 4, 2, 2);      // four blocks have each of the two tiles of rows that a rank has
+//   if (epoch.block < 8) push_rows<8, 512, 4, 128>(epoch, tid, x, from, to, window0, window1), set_pushed<8>(epoch, tid, state, flags0, flags1);
+//   else await_rows<4, 128>(epoch, tid, 4 * rows, state, flags0, flags1);
+//   ... load<8>(window + i) ...       // this rank's memory
+//
 // The flags count launches, so nothing is reset between them. With halves, launches use the two halves of a window in turn: a rank that
 // stores in a half has waited for the others in the launch before, after they have ended the last one that read this half.
 // Without them, a rank stores in its window when all have read what was there: in two shots it has waited for their totals, which
@@ -138,6 +145,60 @@ template <int Threads, int Barrier, class... Flags>
 ZELLIGE_CALL void release_readers(SymmetricEpoch epoch, int tid, Flags... flags) {
   synchronize_threads<Threads, Barrier>();
   set_flags<1>(epoch, tid, flags...);
+}
+
+/// Returns the number of the tile of rows that the block has in a gather, of `tiles` tiles on each rank: blocks begin with those of their own
+/// rank. `same`: how many blocks have one tile.
+ZELLIGE_CALL int gathered_rows(SymmetricEpoch epoch, int same, int tiles, int ranks) {
+  return (epoch.block / same + epoch.rank * tiles) % (tiles * ranks);
+}
+
+/// Stores the block's part of a tile of rows, a `Parts`th of `Chunks` chunks, in the windows of the other ranks. The tile is at `from`, and at
+/// `to` in their windows.
+template <int Vector, int Chunks, int Parts, int Threads, class T, class From, class... Windows>
+ZELLIGE_CALL void push_rows(SymmetricEpoch epoch, int tid, From from, int to, Windows... windows) {
+  constexpr int part = (Chunks + Parts - 1) / Parts, together = 4;
+  const int first = epoch.block % Parts * part, last = first + part < Chunks ? first + part : Chunks;
+#pragma unroll 1
+  for (int c = first + tid; c < last; c += together * Threads) {
+    Vec<T, Vector> values[together];
+#pragma unroll
+    for (int k = 0; k < together; ++k)
+      if (c + k * Threads < last) values[k] = load<Vector>(from + (c + k * Threads) * Vector);
+    int rank = 0;
+    (..., [&](gmem<T> window) {
+      if (rank++ == epoch.rank) return;
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (c + k * Threads < last) store(window + (to + (c + k * Threads) * Vector), values[k]);
+    }(windows));
+  }
+}
+
+/// Tells the other ranks that this block has stored its part of the rows, of `Blocks` parts that a rank has. All threads call it.
+template <int Blocks, class... Flags>
+ZELLIGE_CALL void set_pushed(SymmetricEpoch epoch, int tid, gmem<int> state, Flags... flags) {
+  __syncthreads();
+  int rank = 0;
+  (..., [&](gmem<int> theirs) {
+    if (tid == rank && rank != epoch.rank) set_flag(theirs + (epoch.rank * Blocks + epoch.block), epoch.launch);
+    ++rank;
+  }(flags));
+  if (tid == 0) state[1 + epoch.block] = epoch.launch;
+}
+
+/// Waits until the `Parts` parts of a tile of rows, from number `first` on, are in this rank's window. All `Threads` threads call it.
+template <int Parts, int Threads, class... Flags>
+ZELLIGE_CALL void await_rows(SymmetricEpoch epoch, int tid, int first, gmem<int> state, Flags... flags) {
+  int rank = 0;
+  (..., [&](gmem<int> mine) {
+    if (epoch.rank != rank++) return;
+    for (int p = tid; p < Parts; p += Threads)
+      while (int(unsigned(read_flag(mine + (first + p))) - unsigned(epoch.launch)) < 0) {
+      }
+  }(flags));
+  __syncthreads();
+  if (tid == 0) state[1 + epoch.block] = epoch.launch;
 }
 
 /// Returns a sum, or a maximum, of two values: in float32, or in int32, which wraps.

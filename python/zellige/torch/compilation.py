@@ -83,7 +83,7 @@ def _partitioned(module, constants, report, options, saved, captured):
     decision = taking.Taking(module, constants, report, options, supported.device, cheaper, saved, captured)
     begun = time.monotonic()
     decision.take(parts)
-    collectives.join(module, report)
+    collectives.join(module, report, options.collectives)
     options.ended = decision.out_of_time()
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
     for node in module.graph.find_nodes(op="call_function", target=taking.UPDATE):

@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass
 
+from ..rank_program import COLLECTIVES
+
 CACHE = True  # the option "cache", where it is not given
 
 
@@ -15,6 +17,7 @@ class Options:
     # "cheaper": only parts that cost less than torch's kernels; "all"; None: all on the CPU, cheaper on a GPU
     take: str = None
     cudagraphs: bool = False  # capture calls in CUDA graphs
+    collectives: str = "cheapest"  # what computes those of a model that is divided over ranks: a key of rank_program.COLLECTIVES
     cache: bool = True  # look for the decisions on disk, and keep them there
     start: float = 0.0  # time.monotonic() at the start
     ended: bool = False  # the planning time ended before everything was planned
@@ -24,10 +27,10 @@ class Options:
         """Returns the options in the dict `given`; mode="reduce-overhead" sets the option cudagraphs to True. Raises
         ValueError for unknown keys and values."""
         given = dict(given or {})
-        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache")]
+        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache", "collectives")]
         if wrong:
-            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs or cache, found {', '.join(map(repr, wrong))}")
-        cache = given.get("cache", CACHE)
+            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs, cache or collectives, found {', '.join(map(repr, wrong))}")
+        cache, collectives = given.get("cache", CACHE), given.get("collectives", "cheapest")
         seconds, take, cudagraphs = given.get("seconds"), given.get("take"), given.get("cudagraphs", mode == "reduce-overhead")
         if mode not in (None, "default", "reduce-overhead"):
             raise ValueError(f"zellige: mode: expected 'default' or 'reduce-overhead', found {mode!r}")
@@ -39,4 +42,6 @@ class Options:
             raise ValueError(f"zellige: options: cudagraphs: expected True or False, found {cudagraphs!r}")
         if not isinstance(cache, bool):
             raise ValueError(f"zellige: options: cache: expected True or False, found {cache!r}")
-        return Options(seconds, take, cudagraphs, cache, time.monotonic())
+        if not isinstance(collectives, str) or collectives not in COLLECTIVES:
+            raise ValueError(f"zellige: options: collectives: expected one of {', '.join(COLLECTIVES)}, found {collectives!r}")
+        return Options(seconds, take, cudagraphs, collectives, cache, time.monotonic())

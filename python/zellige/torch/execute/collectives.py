@@ -48,11 +48,14 @@ def agreed(name, value) -> list:
     return everyone
 
 
-def join(module, report) -> None:
-    """Joins the collectives of a graph with the parts that follow them, where all ranks of the group can. Erases those from the graph."""
+def join(module, report, way="cheapest") -> None:
+    """Joins the collectives of a graph with the parts that follow them, where all ranks of the group can. Erases those from the graph.
+    `way`: what computes them, as in ranks.compile. Raises ValueError, on all ranks, if it is another one on one of them."""
     name = group_of(module.graph)
     if name is None or not dist.is_initialized():
         return
+    if len(ways := sorted(set(agreed(name, way)))) > 1:
+        raise ValueError(f"zellige: options: collectives: expected the same on all ranks, found {' and '.join(map(repr, ways))}")
     if not all(agreed(name, report.kept)):
         return
     found = [(node, waits) for node in module.graph.nodes if PART in node.meta and (waits := _waits(node, name))]
@@ -65,7 +68,7 @@ def join(module, report) -> None:
         part, why = None, ""
         try:
             with exchanging():
-                part = JoinedPart(node.meta[PART], form, _rank_of(name, node.meta[PART].device))
+                part = JoinedPart(node.meta[PART], form, _rank_of(name, node.meta[PART].device), way)
         except Error as error:
             why = str(error)
         reasons = [w for w in agreed(name, why) if w]
@@ -137,8 +140,9 @@ class JoinedPart:
 
     updates, copied, markers = {}, set(), ()
 
-    def __init__(self, part, form, mine):
-        self.name, self.form, self.device, self.program = part.name, form, part.device, ranks.compile(form, mine)
+    def __init__(self, part, form, mine, way):
+        self.name, self.form, self.device = part.name, form, part.device
+        self.program = ranks.compile(form, mine, collectives=way)
         self._inputs = list(zip(part.read, self.program.inputs))
         inner = copy.copy(part)
         inner.program = self.program

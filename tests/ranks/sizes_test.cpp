@@ -1,0 +1,97 @@
+// Graphs over ranks with sizes that are known at launch: one program for all their values.
+#include <gtest/gtest.h>
+
+#include "../all_cases.hpp"
+#include "graph/sized_graph.hpp"
+#include "json/json.hpp"
+#include "ranks.hpp"
+#include "ranks/run_ranks.hpp"
+#include "ranks/segments.hpp"
+#include "run/run.hpp"
+
+namespace zellige::ranks {
+namespace {
+
+using graph::KernelGraph;
+using run::RunResult, run::Status;
+
+KernelGraph read_graph(const std::string& text, const std::string& file) {
+  return json::from_json(graph::parse_json(text, file), "g");
+}
+
+/// A graph of T rows with all collectives, along rows and columns.
+KernelGraph every_collective(int ranks) {
+  const std::string text = fmt::format(
+      R"({{"zellige_graph": 1, "name": "g", "ranks": {0}, "sizes": {{"T": {{"min": 1, "max": 96}}}},
+    "inputs": [{{"name": "a", "dtype": "bf16", "shape": ["T", 16]}}, {{"name": "b", "dtype": "bf16", "shape": ["{0} * T", 16]}},
+               {{"name": "w", "dtype": "bf16", "shape": [16, 16]}}],
+    "operators": [{{"op": "matmul", "inputs": ["a", "w"], "outputs": ["p"]}}, {{"op": "all_reduce", "inputs": ["p"], "outputs": ["s"]}},
+      {{"op": "add", "inputs": ["s", "a"], "outputs": ["r"]}}, {{"op": "rms_norm", "inputs": ["r"], "outputs": ["n"]}},
+      {{"op": "all_gather", "dim": 0, "inputs": ["n"], "outputs": ["g0"]}}, {{"op": "mul", "inputs": ["g0", "b"], "outputs": ["m"]}},
+      {{"op": "reduce_scatter", "dim": 0, "inputs": ["m"], "outputs": ["y0"]}},
+      {{"op": "all_gather", "dim": 1, "inputs": ["n"], "outputs": ["g1"]}},
+      {{"op": "reduce_scatter", "dim": 1, "inputs": ["g1"], "outputs": ["y1"]}}, {{"op": "add", "inputs": ["y0", "y1"], "outputs": ["y"]}},
+      {{"op": "all_to_all", "dims": [0, 1], "inputs": ["b"], "outputs": ["z"]}},
+      {{"op": "broadcast", "root": 1, "inputs": ["a"], "outputs": ["c"]}}, {{"op": "all_reduce_max", "inputs": ["a"], "outputs": ["d"]}},
+      {{"op": "add", "inputs": ["c", "d"], "outputs": ["e"]}}],
+    "outputs": ["y", "z", "e"]}})",
+      ranks);
+  return read_graph(text, "g.json");
+}
+
+/// The same program is right at the ends of the sizes and at random values, with the bits of one that is made for the value.
+TEST(RankSizes, ProgramIsRightAtAllValues) {
+  test::Rng rng(62);
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (const int ranks : test::all_cases() ? std::vector{2, 4} : std::vector{2}) {
+    const KernelGraph g = every_collective(ranks);
+    std::vector<std::int64_t> values{1, 96};
+    for (int i = 0; i < (test::all_cases() ? 40 : 2); ++i) values.push_back(rng.between(2, 95));
+    for (const std::int64_t t : values) {
+      const RunResult r = run_ranks(g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1}, cache);
+      EXPECT_EQ(name(r.status), name(Status::correct)) << t << " rows on " << ranks << ": " << r.reason;
+      for (const std::string& note : r.notes) EXPECT_EQ(note.find("alone"), std::string::npos) << note;
+    }
+  }
+}
+
+/// The kernels between collectives have the sizes on which they depend.
+TEST(RankSizes, SegmentsHaveTheSizesThatTheyNeed) {
+  const KernelGraph g = read_graph(R"({"zellige_graph": 1, "name": "g", "ranks": 2,
+    "sizes": {"P": {"max": 8}, "T": {"max": 8}},
+    "inputs": [{"name": "x", "dtype": "f32", "shape": ["T", 4]}, {"name": "y", "dtype": "f32", "shape": ["P", 4]}],
+    "operators": [{"op": "relu", "inputs": ["x"], "outputs": ["a"]}, {"op": "all_gather", "dim": 0, "inputs": ["a"], "outputs": ["b"]},
+                  {"op": "concat", "dim": 0, "inputs": ["b", "y"], "outputs": ["c"]}, {"op": "relu", "inputs": ["c"], "outputs": ["z"]}],
+    "outputs": ["z"]})",
+                                   "g.json");
+  const std::vector<Segment> all = segments(g);
+  ASSERT_EQ(all.size(), 3u);
+  const auto shape = [](const KernelGraph& k, int t) { return to_string(extents(k).at(static_cast<std::size_t>(t))); };
+  EXPECT_EQ(sizes_of(all[0].kernels).size(), 1u);
+  EXPECT_EQ(shape(all[0].kernels, all[0].kernels.outputs[0]), "(T, 4)");
+  EXPECT_EQ(sizes_of(all[2].kernels).size(), 2u);
+  EXPECT_EQ(shape(all[2].kernels, all[2].kernels.outputs[0]), "(P + 2 * T, 4)");
+}
+
+/// Ranks divide a dimension for all values, or the graph is refused.
+TEST(RankSizes, RanksDivideExtentsForAllValues) {
+  const auto refusal = [](const char* rows) -> std::string {
+    try {
+      read_graph(fmt::format(R"({{"zellige_graph": 1, "name": "g", "ranks": 2, "sizes": {{"T": {{"max": 8}}}},
+        "inputs": [{{"name": "x", "dtype": "f32", "shape": ["{}", 4]}}],
+        "operators": [{{"op": "reduce_scatter", "dim": 0, "inputs": ["x"], "outputs": ["y"]}}], "outputs": ["y"]}})",
+                             rows),
+                 "g.json");
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(refusal("4 * T"), "");
+  EXPECT_EQ(refusal("T"),
+            "graph g, operator 0 (reduce_scatter): expected 2 ranks to divide dimension 0 for all sizes, as they do 2 "
+            "* N, found T");
+}
+
+}  // namespace
+}  // namespace zellige::ranks
