@@ -16,6 +16,7 @@ class Options:
     take: str = None
     cudagraphs: bool = False  # capture calls in CUDA graphs
     cache: bool = True  # look for the decisions on disk, and keep them there
+    align_weights: bool = False  # products read copies of weights, made once, whose lines begin at multiples of 16 bytes
     start: float = 0.0  # time.monotonic() at the start
     ended: bool = False  # the planning time ended before everything was planned
 
@@ -24,10 +25,10 @@ class Options:
         """Returns the options in the dict `given`; mode="reduce-overhead" sets the option cudagraphs to True. Raises
         ValueError for unknown keys and values."""
         given = dict(given or {})
-        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache")]
+        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache", "align_weights")]
         if wrong:
-            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs or cache, found {', '.join(map(repr, wrong))}")
-        cache = given.get("cache", CACHE)
+            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs, cache or align_weights, found {', '.join(map(repr, wrong))}")
+        cache, align_weights = given.get("cache", CACHE), given.get("align_weights", False)
         seconds, take, cudagraphs = given.get("seconds"), given.get("take"), given.get("cudagraphs", mode == "reduce-overhead")
         if mode not in (None, "default", "reduce-overhead"):
             raise ValueError(f"zellige: mode: expected 'default' or 'reduce-overhead', found {mode!r}")
@@ -39,4 +40,6 @@ class Options:
             raise ValueError(f"zellige: options: cudagraphs: expected True or False, found {cudagraphs!r}")
         if not isinstance(cache, bool):
             raise ValueError(f"zellige: options: cache: expected True or False, found {cache!r}")
-        return Options(seconds, take, cudagraphs, cache, time.monotonic())
+        if not isinstance(align_weights, bool):
+            raise ValueError(f"zellige: options: align_weights: expected True or False, found {align_weights!r}")
+        return Options(seconds, take, cudagraphs, cache, align_weights, time.monotonic())
