@@ -26,11 +26,12 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
     return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
                        tensor.strides[inner]);
   // If the tile is the only one along its contiguous dimension, the row may be shorter than a span: the map
-  // ends with the row, and TMA fills the rest of the box with zeros.
+  // ends with the row, and TMA fills the rest of the box with zeros. It stores no part of a chunk.
   const bool only = n.view.fixed(inner) && n.view.origin(inner) >= 0;
-  if (n.shape[inner] * size % (only ? unit : span) != 0)
+  const std::int64_t whole = !only ? span : n.kind == tile::NodeKind::load ? size : unit;
+  if (n.shape[inner] * size % whole != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
-                       only ? unit : span);
+                       whole);
   if (const std::int64_t end = n.view.end_unit(inner) * size, last = tile::ceil_div(end, unit) * unit;
       n.kind == tile::NodeKind::store && last > end + n.view.room(inner) * size)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);

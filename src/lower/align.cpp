@@ -51,17 +51,20 @@ std::int64_t tiles(const tile::TileView& view) {
   return all;
 }
 
-/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows: every tile of the
-/// copy starts at an aligned address, and a block needs at least min_rounds rounds of 8 loads per thread for its tiles.
-bool worth_a_copy(const tile::TilePrograms& program, const tile::TileProgram& p, const tile::Node& n,
-                  const target::Target& target) {
-  const graph::Strides& strides = program.tensors[n.tensor].strides;
-  if (strides.empty()) return false;
-  const tile::Cut& along = n.view.cuts[selection::innermost(program.shape(n.tensor), strides)];
+/// Returns whether load `n` of a custom operator may read a copy of its tensor with aligned rows: every tile of the copy
+/// starts at an aligned address.
+bool may_be_copied(const tile::TilePrograms& program, const tile::Node& n, const target::Target& target) {
+  const graph::KernelTensor& t = program.tensors[n.tensor];
+  if (t.strides.empty() || graph::bits(t.dtype) > 16 || std::ranges::count(t.strides, 0) > 0) return false;
+  const tile::Cut& along = n.view.cuts[selection::innermost(program.shape(n.tensor), t.strides)];
   const bool moves = along.axis >= 0 || along.loop;
-  const std::int64_t size = graph::whole_bytes(n.dtype);
-  if (moves && along.tile * size % target.access_bytes != 0) return false;
-  const std::int64_t at_a_time = selection::loads_at_a_time * p.threads() * target.access_bytes / size,
+  return !moves || along.tile * graph::whole_bytes(n.dtype) % target.access_bytes == 0;
+}
+
+/// Returns whether a block needs at least min_rounds rounds of 8 loads per thread for the tiles of load `n`.
+bool takes_long(const tile::TileProgram& p, const tile::Node& n, const target::Target& target) {
+  const std::int64_t size = graph::whole_bytes(n.dtype),
+                     at_a_time = selection::loads_at_a_time * p.threads() * target.access_bytes / size,
                      rounds = tile::ceil_div(graph::size(n.shape), at_a_time);
   return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
 }
@@ -125,17 +128,20 @@ tile::TileProgram copy_lines(const tile::TilePrograms& program, std::vector<Line
   return p;
 }
 
-/// Returns the tensor that a matmul, which reads each element `times` times, should read instead of its operand `tensor`:
-/// `tensor` itself if its rows are aligned, if its strides are not yet chosen, or if a copy would not pay. Otherwise a
-/// tensor whose rows are padded to a multiple of 16 bytes; adds the copy to `copies`, unless the program has it already.
-/// `name` is the kernel's, for a note.
-int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times, std::vector<LineCopy>& copies,
-                    const std::string& name, const target::Target& target) {
-  const graph::KernelTensor t = program.tensors[tensor];
-  if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
-  if (graph::bits(t.dtype) > 16 || std::ranges::count(t.strides, 0) > 0) return tensor;
-  if (lines_begin_at(program, tensor, min_async_bytes) && times < often) return tensor;
+/// Returns whether a copy is likely to pay of an operand of which the kernel `p` reads each element `times` times.
+bool likely_to_pay(const tile::TilePrograms& program, const tile::TileProgram& p, const tile::Node& n,
+                   const target::Target& target) {
+  const std::int64_t read = p.grid.count() * (n.view.iterates() ? p.loop : 1) * graph::size(n.shape);
+  const std::int64_t times = tile::ceil_div(read, graph::size(program.shape(n.tensor)));
+  return takes_long(p, n, target) && (times >= often || !lines_begin_at(program, n.tensor, min_async_bytes));
+}
+
+/// Returns the tensor that a matmul should read instead of its operand `tensor`, whose rows are padded to a multiple of 16
+/// bytes; adds the copy to `copies`, unless the program has it already. `name` is the kernel's, for a note.
+int aligned_operand(tile::TilePrograms& program, int tensor, std::vector<LineCopy>& copies, const std::string& name,
+                    const target::Target& target) {
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
+  const graph::KernelTensor t = program.tensors[tensor];
   const graph::Shape shape = program.shape(tensor);
   const std::int64_t line = graph::elements_in(target.access_bytes, t.dtype);
   std::vector<int> dims(shape.size());  // dimensions by stride, those of extent 1 first, the contiguous one last
@@ -163,26 +169,30 @@ int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times,
 
 }  // namespace
 
-std::optional<tile::TileProgram> align_operands(tile::TilePrograms& program, tile::TileProgram& p,
-                                                const target::Target& target) {
+AlignedOperands align_operands(tile::TilePrograms& program, tile::TileProgram& p, std::optional<std::uint32_t> copied,
+                               const target::Target& target) {
+  constexpr std::uint32_t first = 1, operands = 32;
+  AlignedOperands result;
   std::vector<LineCopy> copies;
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+  for (std::size_t i = 0, found = 0; i < p.nodes.size() && found < operands; ++i) {
     const tile::Node n = p.nodes[i];
     if (n.kind != tile::NodeKind::load || tile::number_of(n) >= 0 || n.unfolded) continue;
     const bool of_product = std::ranges::any_of(
         p.consumers(static_cast<int>(i)), [&](int reader) { return p.nodes[reader].kind == tile::NodeKind::matmul; });
-    if (!of_product || !worth_a_copy(program, p, n, target)) continue;
-    const std::int64_t read = p.grid.count() * (n.view.iterates() ? p.loop : 1) * graph::size(n.shape);
-    const std::int64_t times = tile::ceil_div(read, graph::size(program.shape(n.tensor)));
+    if (!of_product || !may_be_copied(program, n, target) || lines_begin_at(program, n.tensor, target.access_bytes))
+      continue;
+    const std::uint32_t operand = first << found++;
+    result.copies.possible |= operand;
+    if (copied ? (*copied & operand) == 0 : !likely_to_pay(program, p, n, target)) continue;
+    result.copies.made |= operand;
     const graph::Shape starts = program.starts(n.tensor);
-    const int to = aligned_operand(program, n.tensor, times, copies, p.name, target);
-    if (to == n.tensor) continue;
+    const int to = aligned_operand(program, n.tensor, copies, p.name, target);
     p.nodes[i].tensor = to;
     p.nodes[i].name = program.tensors[to].name;
     for (std::size_t d = 0; d < starts.size(); ++d) p.nodes[i].view.cuts[d].offset -= starts[d];
   }
-  if (copies.empty()) return std::nullopt;
-  return copy_lines(program, std::move(copies), p.name);
+  if (!copies.empty()) result.kernel = copy_lines(program, std::move(copies), p.name);
+  return result;
 }
 
 }  // namespace zellige::lower

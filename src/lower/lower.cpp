@@ -22,8 +22,8 @@ namespace {
 /// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target, const std::set<int>& in_place)
-      : graph_(graph), target_(target), in_place_(in_place), only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const std::map<int, std::uint32_t>& copied)
+      : graph_(graph), target_(target), copied_(copied), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[t];
@@ -53,7 +53,7 @@ class Lowering {
     }
     for (const auto& [tensor, op] : unmade_) settle_strides(program_, tensor, true, target_);
     for (const auto& [tensor, kernel] : producers_) settle_strides(program_, tensor, true, target_);
-    return {std::move(program_), std::move(copying_)};
+    return {std::move(program_), std::move(copies_)};
   }
 
  private:
@@ -105,11 +105,11 @@ class Lowering {
       kernel = lower_block(program_, op, next_name(), target_);
     }
     const int index = static_cast<int>(&op - graph_.ops.data());
-    if (!in_place_.contains(index))
-      if (std::optional<tile::TileProgram> copies = align_operands(program_, kernel, target_)) {
-        program_.kernels.push_back(*std::move(copies));
-        copying_.insert(index);
-      }
+    const auto asked = copied_.find(index);
+    AlignedOperands aligned =
+        align_operands(program_, kernel, asked == copied_.end() ? std::nullopt : std::optional(asked->second), target_);
+    if (aligned.copies.possible != 0) copies_.emplace(index, aligned.copies);
+    if (aligned.kernel) program_.kernels.push_back(*std::move(aligned.kernel));
     program_.kernels.push_back(std::move(kernel));
   }
 
@@ -148,8 +148,8 @@ class Lowering {
 
   const graph::KernelGraph& graph_;
   const target::Target& target_;
-  const std::set<int>& in_place_;  // operators that read their operands where they are
-  std::set<int> copying_;          // operators that read copies of operands with aligned lines
+  const std::map<int, std::uint32_t>& copied_;  // by operator: the operands of which it reads copies
+  std::map<int, OperandCopies> copies_;         // by operator that may read copies of operands with aligned lines
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   tile::TilePrograms program_;
@@ -164,8 +164,8 @@ tile::TilePrograms lower(const graph::KernelGraph& graph, const target::Target& 
 }
 
 LoweredOperators lower_operators(const graph::KernelGraph& graph, const target::Target& target,
-                                 const std::set<int>& in_place) {
-  return Lowering(graph, target, in_place).run();
+                                 const std::map<int, std::uint32_t>& copied) {
+  return Lowering(graph, target, copied).run();
 }
 
 }  // namespace zellige::lower

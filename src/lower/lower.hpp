@@ -2,9 +2,11 @@
 // program of a custom operator comes from its block graph, that of a copy (concat, gather ...) has tiles of about 2048
 // elements. Later passes plan and emit both in the same way.
 #pragma once
-#include <set>
+#include <cstdint>
+#include <map>
 #include <vector>
 
+#include "lower/align.hpp"
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
@@ -14,13 +16,15 @@ namespace zellige::lower {
 /// something must be a custom operator (fuse/separate.hpp); the others are views and copies.
 tile::TilePrograms lower(const graph::KernelGraph&, const target::Target&);
 
-/// The program of a graph, and its operators that read copies of matmul operands with aligned lines (align.hpp).
+/// The program of a graph, and by operator which of its matmul operands are copied to aligned lines (align.hpp): of those
+/// that have operands whose lines begin at no multiple of 16 bytes.
 struct LoweredOperators {
   tile::TilePrograms program;
-  std::set<int> copying;
+  std::map<int, OperandCopies> copies;
 };
-/// Returns what lower() returns, except that the operators `in_place` read their operands where they are.
-LoweredOperators lower_operators(const graph::KernelGraph&, const target::Target&, const std::set<int>& in_place);
+/// Returns what lower() returns, except that operators read copies of the operands in `copied`, and others where they are.
+LoweredOperators lower_operators(const graph::KernelGraph&, const target::Target&,
+                                 const std::map<int, std::uint32_t>& copied);
 
 /// Returns the tile program of a custom operator, lowered from its block graph; `name` is its name. May add views to
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.

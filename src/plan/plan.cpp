@@ -1,11 +1,16 @@
 #include "plan/plan.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "cost/better.hpp"
 #include "graph/error.hpp"
+#include "kernel/kernel.hpp"
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"
 #include "lower/sizes.hpp"
@@ -16,6 +21,7 @@
 #include "rules/table.hpp"
 #include "selection/layouts.hpp"
 #include "selection/select.hpp"
+#include "target/instructions.hpp"
 #include "tile/at_sizes.hpp"
 #include "verify/proofs.hpp"
 
@@ -43,30 +49,74 @@ Plan sketched(tile::TilePrograms program, const target::Target& target) {
   return plan;
 }
 
-/// Returns the sketch of the graph of one operator: of the two in which it reads copies of its operands with aligned lines, or
-/// reads them where they are, the better one.
-std::pair<Plan, bool> in_place_or_not(const graph::KernelGraph& graph, tile::TilePrograms copying,
-                                      const target::Target& target) {
-  std::optional<Plan> copied, in_place;
-  const std::optional<Error> why_not = refused([&] { copied = sketched(std::move(copying), target); });
-  const auto way = [&](const Plan& plan) {
-    return cost::WayCost{.us = estimate_cost(plan, target).us, .launches = plan.kernels.size()};
-  };
-  std::set<int> all;
-  for (std::size_t i = 0; i < graph.ops.size(); ++i) all.insert(static_cast<int>(i));
-  refused([&] { in_place = sketched(lower::lower_operators(graph, target, all).program, target); });
-  if (!copied && !in_place) throw Error(*why_not);
-  if (!copied || (in_place && cost::better(way(*in_place), way(*copied), target.costs.search)))
-    return {*std::move(in_place), true};
-  return {*std::move(copied), false};
+/// A sketch, and the set of operands that its operator reads copies of.
+struct CopyingSketch {
+  Plan plan;
+  std::uint32_t copied = 0;
+  cost::WayCost cost{};
+};
+
+/// Returns whether copies of more operands may make a kernel faster: warpgroups do not multiply those that it has in place, and would where
+/// all lines are aligned, and it takes twice as long as both launches would at least.
+bool may_gain(const CopyingSketch& best, const target::Target& target) {
+  const target::Costs& costs = target.costs;
+  const double launches = costs.launch + costs.next + 2 * costs.load / (1000 * costs.clock);
+  const auto multiplies = [](const kernel::Work& w) { return w.matmul.asynchronous(); };
+  const kernel::Kernel& last = best.plan.kernels.back();
+  return target::has_warpgroup_mma(target) && best.cost.us > 2 * launches && last.program.loop > 1 &&
+         !kernel::find_work(last, multiplies);
 }
 
-/// Returns whether the operator of a graph of one operator is better off reading its operands where they are.
-bool reads_in_place(const graph::KernelGraph& graph, const target::Target& target) {
-  bool result = false;
-  lower::LoweredOperators of = lower::lower_operators(graph, target, {});
-  if (of.copying.empty()) return false;
-  refused([&] { result = in_place_or_not(graph, std::move(of.program), target).second; });
+/// Returns the best sketch of the graph of one operator, of those in which it reads copies of some of its operands with aligned
+/// lines, and the others where they are: of those that are likely to pay, of none, or of all and each alone. `likely`: the program
+/// that lower_operators() makes.
+CopyingSketch best_copies(const graph::KernelGraph& graph, lower::LoweredOperators likely,
+                          const target::Target& target) {
+  const auto [op, copies] = *likely.copies.begin();
+  std::optional<CopyingSketch> best;
+  std::optional<Error> why_not;
+  std::set<std::uint32_t> tried;
+  const auto attempt = [&](std::uint32_t way) {
+    if (!tried.insert(way).second) return;
+    const std::optional<Error> refusal = refused([&] {
+      CopyingSketch made{sketched(way == copies.made ? std::move(likely.program)
+                                                     : lower::lower_operators(graph, target, {{op, way}}).program,
+                                  target),
+                         way};
+      made.cost = {.us = estimate_cost(made.plan, target).us, .launches = made.plan.kernels.size()};
+      if (!best || cost::better(made.cost, best->cost, target.costs.search)) best = std::move(made);
+    });
+    if (refusal && !why_not) why_not = refusal;
+  };
+  attempt(copies.made), attempt(0);
+  if (best && may_gain(*best, target)) {
+    attempt(copies.possible);
+    if (const std::uint32_t low = copies.possible & (~copies.possible + 1); std::popcount(copies.possible) == 2)
+      attempt(low), attempt(copies.possible ^ low);
+  }
+  if (!best) throw Error(*why_not);
+  return *std::move(best);
+}
+
+/// Returns the set of operands that operator `op` had better read copies of. `likely`: the program that lower_operators() makes of
+/// the graph.
+std::uint32_t copied_operands(const graph::KernelGraph& graph, int op, const lower::LoweredOperators& likely,
+                              const target::Target& target) {
+  const lower::OperandCopies whole = likely.copies.at(op);
+  graph::KernelGraph part = part_of(graph, {op});
+  const std::vector<int>& inputs = graph.ops[op].inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i)  // of views that no kernel makes
+    part.tensors[part.ops[0].inputs[i]].strides = likely.program.tensors[inputs[i]].strides;
+  std::uint32_t result = whole.made;
+  refused([&] {
+    lower::LoweredOperators of = lower::lower_operators(part, target, {});
+    if (of.copies.empty()) return;
+    const lower::OperandCopies alone = of.copies.begin()->second;
+    const std::uint32_t best = best_copies(part, std::move(of), target).copied;
+    // Where a view begins at no aligned address, the operator alone does not know of it.
+    if (alone.possible == whole.possible || best == 0) result = best;
+    if (alone.possible != whole.possible && best == alone.possible) result = whole.possible;
+  });
   return result;
 }
 
@@ -76,12 +126,14 @@ Plan lowered(const graph::KernelGraph& graph, const target::Target& target, cons
   Plan plan;
   plan.target = std::string(target.name);
   lower::LoweredOperators of = lower::lower_operators(graph, target, {});
-  // The expected times of operands that are read in two ways are of constant extents.
-  if (sizes.empty() && !of.copying.empty()) {
-    std::set<int> in_place;
-    for (const int op : of.copying)
-      if (reads_in_place(part_of(graph, {op}), target)) in_place.insert(op);
-    if (!in_place.empty()) of = lower::lower_operators(graph, target, in_place);
+  // The expected times of operands that are read in several ways are of constant extents.
+  if (sizes.empty() && !of.copies.empty()) {
+    std::map<int, std::uint32_t> copied;
+    for (const auto& [op, copies] : of.copies)
+      if (copies.made != 0 || target::has_warpgroup_mma(target))
+        if (const std::uint32_t better = copied_operands(graph, op, of, target); better != copies.made)
+          copied.emplace(op, better);
+    if (!copied.empty()) of = lower::lower_operators(graph, target, copied);
   }
   plan.program = std::move(of.program);
   if (!sizes.empty()) lower::give_sizes(plan.program, sizes);
@@ -146,8 +198,8 @@ Plan proved(Plan plan, const target::Target& target, bool registers_too) {
 Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
   if (graph.ops.size() > 1) return sketched(lowered(graph, target).program, target);
   lower::LoweredOperators of = lower::lower_operators(graph, target, {});
-  if (of.copying.empty()) return sketched(std::move(of.program), target);
-  return in_place_or_not(graph, std::move(of.program), target).first;
+  if (of.copies.empty()) return sketched(std::move(of.program), target);
+  return best_copies(graph, std::move(of), target).plan;
 }
 
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {

@@ -274,6 +274,30 @@ def test_a_packed_weight_is_repacked_once_and_again_where_it_changes(rng):
     assert custom.int4_rows(torch.from_numpy(q), 1) is not rows
 
 
+def test_weights_of_products_are_copied_into_aligned_lines_once_and_again_where_they_change():
+    torch = pytest.importorskip("torch")
+    from zellige import torch_backend
+    from zellige.torch.import_ import custom
+
+    torch.manual_seed(3)
+    first, second = (torch.nn.Linear(k, n, bias=bias).bfloat16() for k, n, bias in ((150, 77, True), (77, 96, False)))
+    across = torch.nn.Parameter(torch.randn(96, 35).bfloat16())
+    model = lambda x: torch.nn.functional.gelu(second(first(x))) @ across
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    compiled = torch.compile(model, backend=torch_backend.backend, options={"align_weights": True, "take": "all"})
+    x = torch.randn(9, 150).bfloat16()
+    with torch.no_grad():
+        for change in (lambda: None, lambda: first.weight.mul_(0.5), lambda: setattr(second.weight, "data", second.weight.data.clone() * 2)):
+            change()
+            y, right = compiled(x), model(x.double().bfloat16()).double()
+            assert (y.double() - right).abs().max() <= 3e-2 * right.abs().max()
+    strides = {tuple(t["shape"]): t["strides"] for p in torch_backend.reports[0].parts for t in p.manifest["tensors"] if t["role"] == "input"}
+    assert (strides[77, 150], strides[96, 77], strides[96, 35]) == ([152, 1], [80, 1], [40, 1])
+    lines = custom.aligned_lines(first.weight)
+    assert lines is custom.aligned_lines(first.weight) and lines.equal(first.weight) and lines.stride() == (152, 1)
+
+
 def test_activations_are_quantised_in_the_kernel_of_their_norm(rng):
     def quantised_norm(x, w):  # as in docs/how-to/run-a-4-bit-model.md
         m, n = x.shape

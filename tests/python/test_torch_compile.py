@@ -340,11 +340,12 @@ def test_an_interrupt_while_a_part_is_planned_reaches_the_caller(monkeypatch):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"second": 3}, "zellige: options: expected seconds, take, cudagraphs, cache or collectives, found 'second'"),
+        ({"second": 3}, "zellige: options: expected seconds, take, cudagraphs, cache, collectives or align_weights, found 'second'"),
         (
             {"collectives": "fast"},
             "zellige: options: collectives: expected one of cheapest, nccl, symmetric, one-shot, two-shots, fused, found 'fast'",
         ),
+        ({"align_weights": 1}, "zellige: options: align_weights: expected True or False, found 1"),
         ({"take": "some"}, "zellige: options: take: expected 'cheaper' or 'all', found 'some'"),
         ({"seconds": 0}, "zellige: options: seconds: expected a number above 0, found 0"),
         ({"seconds": "3"}, "zellige: options: seconds: expected a number above 0, found '3'"),

@@ -27,7 +27,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     options: "seconds" limits the planning time; "take": "all" also takes parts that cost more than torch's
     kernels; "cudagraphs": True, equivalent to mode="reduce-overhead", replays calls from CUDA graphs; "cache": False
     decides again, where an earlier process has compiled an equal graph; "collectives" says what computes those of a model
-    that is divided over ranks, as in zellige.ranks.compile. Raises ValueError for other options.
+    that is divided over ranks, as in zellige.ranks.compile; "align_weights": True copies weights of products once into lines
+    that begin at multiples of 16 bytes. Raises ValueError for other options.
     """
     options, report = Options.of(options, mode), Report()
     reports.append(report)

@@ -16,7 +16,7 @@ from .import_.decompositions import decompositions
 from .measure import attention_kernels, clock, estimates
 from .partition import convex, taking
 from .partition.supported import Supported, device_of, is_nothing
-from .rewrites import results
+from .rewrites import results, weights
 from .rewrites.rule import Level, Work, apply, settle
 from .rewrites.table import row, rows
 
@@ -71,6 +71,8 @@ def partitioned(module, constants, report, options, saved, captured):
 
 def _partitioned(module, constants, report, options, saved, captured):
     supported = Supported(report, device_of(module.graph))
+    if options.align_weights:
+        weights.in_lines(module.graph, constants)
     parts = convex.parts(module.graph, supported)
     report.operators = sum(n.op == "call_function" and convex.AGAIN not in n.meta and n.target not in custom.ONCE and not is_nothing(n) for n in module.graph.nodes)
     if why := _too_slow(module.graph, supported, options):
@@ -169,7 +171,7 @@ class Compilation:
     def _rewrite(self, module, _):
         """Returns the function of a graph of AOT's, with programs."""
         graph_key.mark(module)
-        weights = {n.name for i, n in enumerate(module.graph.find_nodes(op="placeholder")) if i in self._weights}
+        given = {n.name for i, n in enumerate(module.graph.find_nodes(op="placeholder")) if i in self._weights}
         try:
             sizes = symbols.Sizes.of(module.graph)
             module, constants, saved = self._specialised(module) if sizes is None else opened(module, sizes, self.options.cudagraphs)
@@ -181,7 +183,7 @@ class Compilation:
             self.report.specialised = f"the graph {why}"
             symbols.specialize([n.meta.get("val") for n in module.graph.find_nodes(op="placeholder")])
             module, constants, saved = self._specialised(module)
-        return self._captured(module, lambda captured: partitioned(module, constants | weights, self.report, self.options, saved, captured))
+        return self._captured(module, lambda captured: partitioned(module, constants | given, self.report, self.options, saved, captured))
 
     def _specialised(self, module):
         """Rewrites a traced graph with the numbers that its symbols have. Returns what `opened` does."""

@@ -19,6 +19,7 @@ class Options:
     cudagraphs: bool = False  # capture calls in CUDA graphs
     collectives: str = "cheapest"  # what computes those of a model that is divided over ranks: a key of rank_program.COLLECTIVES
     cache: bool = True  # look for the decisions on disk, and keep them there
+    align_weights: bool = False  # products read copies of weights, made once, whose lines begin at multiples of 16 bytes
     start: float = 0.0  # time.monotonic() at the start
     ended: bool = False  # the planning time ended before everything was planned
 
@@ -27,10 +28,12 @@ class Options:
         """Returns the options in the dict `given`; mode="reduce-overhead" sets the option cudagraphs to True. Raises
         ValueError for unknown keys and values."""
         given = dict(given or {})
-        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs", "cache", "collectives")]
+        keys = ("seconds", "take", "cudagraphs", "cache", "collectives", "align_weights")
+        wrong = [k for k in given if k not in keys]
         if wrong:
-            raise ValueError(f"zellige: options: expected seconds, take, cudagraphs, cache or collectives, found {', '.join(map(repr, wrong))}")
+            raise ValueError(f"zellige: options: expected {', '.join(keys[:-1])} or {keys[-1]}, found {', '.join(map(repr, wrong))}")
         cache, collectives = given.get("cache", CACHE), given.get("collectives", "cheapest")
+        align_weights = given.get("align_weights", False)
         seconds, take, cudagraphs = given.get("seconds"), given.get("take"), given.get("cudagraphs", mode == "reduce-overhead")
         if mode not in (None, "default", "reduce-overhead"):
             raise ValueError(f"zellige: mode: expected 'default' or 'reduce-overhead', found {mode!r}")
@@ -44,4 +47,6 @@ class Options:
             raise ValueError(f"zellige: options: cache: expected True or False, found {cache!r}")
         if not isinstance(collectives, str) or collectives not in COLLECTIVES:
             raise ValueError(f"zellige: options: collectives: expected one of {', '.join(COLLECTIVES)}, found {collectives!r}")
-        return Options(seconds, take, cudagraphs, collectives, cache, time.monotonic())
+        if not isinstance(align_weights, bool):
+            raise ValueError(f"zellige: options: align_weights: expected True or False, found {align_weights!r}")
+        return Options(seconds, take, cudagraphs, collectives, cache, align_weights, time.monotonic())

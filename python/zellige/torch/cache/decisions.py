@@ -61,7 +61,8 @@ class Decisions:
         self._options = options
         if options.cache:
             try:
-                self._key, self._sure = graph_key.of(graph_module, inputs, take=options.take, cudagraphs=options.cudagraphs)
+                self._key, self._sure = graph_key.of(graph_module, inputs, take=options.take, cudagraphs=options.cudagraphs,
+                                                      align_weights=options.align_weights)  # fmt: skip
                 self.why = ""
             except Unknown as why:
                 self.why = f"it has {why}"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import torch
 
-from ..import_ import open_graph
+from ..import_ import custom, open_graph
 from ..import_.kinds import tensors
 from . import capturable, kept
 
@@ -102,30 +102,32 @@ class Replayed:
     def __init__(self, call, graph, static, report):
         inputs = graph.find_nodes(op="placeholder")
         values = {i: n.meta["val"] for i, n in enumerate(inputs) if n.users and isinstance(n.meta["val"], torch.Tensor)}
-        self._begin(call, report, capturable.device(graph), [i for i in values if i in static], open_graph.open_inputs(graph))
+        copied = [i for i in values if i in static and any(u.target in custom.ONCE for u in inputs[i].users)]
+        self._begin(call, report, capturable.device(graph), [i for i in values if i in static], open_graph.open_inputs(graph), copied)
         self._values = {i: Declared(v.shape, v.stride(), v.dtype, v.device) for i, v in values.items() if i not in static}
 
-    def _begin(self, call, report, device, static, sized):
+    def _begin(self, call, report, device, static, sized, copied):
         self._call, self._own, self._report, self._captures, self._streams = call, kept.without(call), report, OrderedDict(), {}
         self._static, self._device, self._gpu, self._sized = static, device, Gpu(device), sized
+        self._copied = copied  # inputs of which a capture reads copies, that are made again where they change
 
     def written(self) -> dict:
         """Returns how calls are captured, as strings, numbers, lists and dicts, for `again`."""
         values = {i: (list(v.shape), list(v.strides), str(v.dtype).removeprefix("torch."), str(v.device)) for i, v in self._values.items()}
-        return {"static": self._static, "sized": self._sized, "device": str(self._device), "values": list(values.items())}
+        return {"static": self._static, "sized": self._sized, "copied": self._copied, "device": str(self._device), "values": list(values.items())}
 
     @classmethod
     def again(cls, call, entry, report):
         """Returns the function of which `written` returned `entry`, for a call of the same graph."""
         made = cls.__new__(cls)
-        made._begin(call, report, torch.device(entry["device"]), entry["static"], entry["sized"])
+        made._begin(call, report, torch.device(entry["device"]), entry["static"], entry["sized"], entry["copied"])
         made._values = {i: Declared(tuple(shape), tuple(strides), getattr(torch, dtype), torch.device(device)) for i, (shape, strides, dtype, device) in entry["values"]}
         return made
 
     def __call__(self, inputs):
         if self._gpu.is_capturing():
             return self._call(*inputs)
-        key = threading.get_ident(), self._gpu.stream()
+        key = threading.get_ident(), self._gpu.stream(), *(custom.version(inputs[i]) for i in self._copied)
         if self._sized:
             key += tuple([getattr(inputs[i], "shape", inputs[i]) for i in self._sized])
             if key in self._captures:

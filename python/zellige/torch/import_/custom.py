@@ -118,6 +118,11 @@ def max_pool_by_rows(
     return torch._C._nn.max_pool3d_with_indices(x.permute(0, 2, 3, 1), *windows, ceil)[0].permute(0, 3, 1, 2)
 
 
+def version(x) -> tuple:
+    """Returns what differs after each change of a tensor that torch counts: one in place, or of its memory."""
+    return None if x.is_inference() else x._version, x.data_ptr()
+
+
 def _once(function):
     """Wraps `function` of a tensor in one that computes nothing again for a tensor that is unchanged. What it made lives as long as
     the tensor."""
@@ -125,7 +130,7 @@ def _once(function):
 
     @functools.wraps(function)
     def of(x, *args):
-        key = None if x.is_inference() else x._version, *args
+        key = *version(x), *args
         if x not in made or made[x][0] != key:
             made[x] = key, function(x, *args)
         return made[x][1]
@@ -143,6 +148,21 @@ def int4_rows(weight: torch.Tensor, inner: int) -> torch.Tensor:
 def int4_numbers(numbers: torch.Tensor) -> torch.Tensor:
     """Returns torch's scales and zeros (groups, n, 2) as (2, n, groups)."""
     return numbers.permute(2, 1, 0).contiguous()
+
+
+def _strides_of_lines(weight) -> list:
+    """Returns the strides of a tensor with the order of dimensions of `weight`, whose lines begin at multiples of 16 bytes."""
+    strides, step = [0] * weight.ndim, 1
+    for d in sorted(range(weight.ndim), key=lambda d: (weight.stride(d), -d)):
+        strides[d], step = step, step * weight.shape[d]
+        step += -step * weight.element_size() % 16 // weight.element_size()
+    return strides
+
+
+@_once
+def aligned_lines(weight: torch.Tensor) -> torch.Tensor:
+    """Returns a copy of a weight whose lines begin at multiples of 16 bytes, as long as it is unchanged the same tensor."""
+    return weight.new_empty_strided(weight.shape, _strides_of_lines(weight)).copy_(weight)
 
 
 def int4_mm(
@@ -167,8 +187,9 @@ MAX_POOL = _operator(max_pool_by_rows)
 ATTENTION = _operator(attention, _attention_declared)
 INT4_ROWS = _operator(int4_rows, lambda weight, inner: weight.new_empty((n := packed.shape(weight, inner))[0], n[1] // 2, dtype=torch.uint8))
 INT4_NUMBERS = _operator(int4_numbers, lambda numbers: numbers.new_empty(numbers.shape[::-1]))
+ALIGNED_LINES = _operator(aligned_lines, lambda weight: weight.new_empty_strided(weight.shape, _strides_of_lines(weight)))
 INT4_MM = _operator(int4_mm, lambda x, weight, inner, group, numbers, rows, scales: x.new_empty(x.shape[0], rows.shape[0]))
-ONCE = (INT4_ROWS, INT4_NUMBERS)  # computed once, outside of programs
+ONCE = (INT4_ROWS, INT4_NUMBERS, ALIGNED_LINES)  # computed once, outside of programs
 
 # Comparisons of numbers, and conditions made of them, which become numbers (rewrites/numbers.py)
 COMPARISONS = {getattr(getattr(torch.ops.aten, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}

@@ -1,15 +1,18 @@
-"""Products with weights of 4 bits in torch's orders: the weight is repacked in rows once, outside of the programs.
+"""Weights that are repacked once, outside of the programs: of 4 bits in torch's orders, in rows; others in lines that begin at
+multiples of 16 bytes.
 
     _weight_int4pack_mm(x, packed, group, numbers)         int4_mm(x, packed, 0, group, numbers, int4_rows(packed), int4_numbers(numbers))
     _weight_int4pack_mm(x, _convert(weight, I), ...)       the same of weight, and I
+    mm(x, permute(weight))                                 mm(x, permute(aligned_lines(weight))), where in_lines() is asked for
 
 What no program has computed becomes torch's operator again (`restore`).
 """
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..import_ import custom, packed
-from ..import_.kinds import GIVEN
+from ..import_.kinds import GIVEN, PRODUCTS as MATRIX_PRODUCTS
 
 aten = torch.ops.aten
 
@@ -44,3 +47,49 @@ def restore(work, node) -> bool:
         if not n.users:
             work.graph.erase_node(n)
     return True
+
+
+_PERMUTES = (aten.t.default, aten.transpose.int, aten.permute.default)
+
+
+def in_lines(graph, names) -> int:
+    """Has products read copies of weights whose lines begin at no multiple of 16 bytes. `names`: of the nodes that do not change.
+    Returns the number of such weights."""
+    copies = {}
+    with _disable_current_modes(), torch.no_grad():
+        for product in list(graph.nodes):
+            if product.op == "call_function" and product.target in MATRIX_PRODUCTS:
+                for operand in product.args[-2:] if len(product.args) < 4 else product.args[1:3]:
+                    _read_in_lines(graph, product, operand, names, copies)
+    return len(copies)
+
+
+def _read_in_lines(graph, product, operand, names, copies) -> None:
+    weight, views = operand, []
+    while weight.op == "call_function" and weight.target in _PERMUTES:
+        views.append(weight)
+        weight = weight.args[0]
+    if weight.op not in GIVEN or weight.name not in names or not _begin_anywhere(weight.meta["val"]):
+        return
+    # Views that others read stay views of the weight.
+    if any(len(v.users) > 1 for v in views[1:]) or views and any(u.target not in MATRIX_PRODUCTS for u in views[0].users):
+        return
+    if weight not in copies:
+        with graph.inserting_after(weight) if weight.op == "get_attr" else graph.inserting_before(_first_call(graph)):
+            copies[weight] = graph.call_function(custom.ALIGNED_LINES, (weight,))
+        copies[weight].meta["val"] = custom.ALIGNED_LINES(weight.meta["val"])
+    (views[-1] if views else product).replace_input_with(weight, copies[weight])
+    for view in reversed(views):
+        view.meta["val"] = view.target(*torch.fx.map_arg(view.args, lambda n: n.meta["val"]))
+
+
+def _first_call(graph):
+    return next(n for n in graph.nodes if n.op not in GIVEN)
+
+
+def _begin_anywhere(x) -> bool:
+    """Returns true for a matrix, or several, of at most 16 bits an element whose lines begin at no multiple of 16 bytes."""
+    if not isinstance(x, torch.Tensor) or x.ndim < 2 or x.layout != torch.strided or x.element_size() > 2 or not x.is_floating_point():
+        return False
+    strides = [s for n, s in zip(x.shape, x.stride()) if n > 1]
+    return 1 in strides and min(strides) > 0 and any(s * x.element_size() % 16 for s in strides if s > 1)
