@@ -30,7 +30,7 @@ def rewritten(module, captured=False) -> tuple:
     return _with_results(_spelled(module, captured))
 
 
-def _spelled(module, captured, opened=False) -> Work:
+def _spelled(module, captured, opened=None) -> Work:
     """Applies the rewrites up to the level *expansion*, this excluded where the graph is `opened`: it has numbers for open sizes, which
     no rewrite may put into constants."""
     graph = module.graph
@@ -54,8 +54,19 @@ def _with_results(work) -> tuple:
 def opened(module, sizes, captured):
     """Rewrites a traced graph with open sizes: at several values of these, which become one graph again. Returns (its module, names of
     the nodes of constants, the cost that is saved). Raises Unfit if they cannot stay open."""
+    try:
+        return _opened(module, sizes, captured, True)
+    except symbols.Unfit:
+        return _opened(module, sizes, captured, False)
+
+
+def _opened(module, sizes, captured, expanded):
     twins = [symbols.numbered(module, sizes, point) for point in sizes.points[: symbols.POINTS]]
-    works = [_spelled(twin, captured, opened=True) for twin in twins]
+    works = [_spelled(twin, captured, opened=sizes) for twin in twins]
+    open_graph.mark_numbers(twins)
+    for work in works if expanded else ():
+        work.marked = set(work.graph.nodes)
+        apply([row("check of numbers in range"), *rows(Level.expansion)], work, 1)
     open_graph.mark_numbers(twins)
     found = [_with_results(work) for work in works]
     return open_graph.joined(twins, sizes), *found[0]

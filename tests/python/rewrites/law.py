@@ -19,9 +19,9 @@ import op_samples
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.utils._pytree import tree_flatten, tree_map
-from zellige import _native, dtypes
+from zellige import _native, dtypes, torch_backend
 from zellige.torch import applications, compilation
-from zellige.torch.execute import part
+from zellige.torch.execute import open_part, part
 from zellige.torch.import_.aot import KeptWhole
 from zellige.torch.import_ import decompositions as taken
 from zellige.torch.import_.decompositions import decompositions
@@ -41,6 +41,7 @@ class Rewrite:
     broken: object  # None: the condition cannot be broken, which the condition says
     exact: bool = False  # results have the bits of eager torch
     around: object = contextlib.nullcontext  # a context in which the graph is compiled and run
+    dynamic: bool = False  # of graphs with open sizes alone
     steps: float = 0  # rounding steps by which results may differ from float64's, if eager torch rounds less than the operators do
 
     def __str__(self):
@@ -64,14 +65,16 @@ class _Module(torch.nn.Module):
         return tuple(tree_flatten(self.function(*inputs))[0])
 
 
-def _by_reference():
-    program = lambda *args, **options: _native.Program(*args, **options | {"on": "reference", "fuse": False, "keep": False})  # noqa: E731
+def by_reference(fuse=False):
+    program = lambda *args, **options: _native.Program(*args, **options | {"on": "reference", "fuse": fuse, "keep": False})  # noqa: E731
     return types.SimpleNamespace(**vars(_native) | {"Program": program})
 
 
-def compiled(function, inputs, emulated=False) -> Run:
+def compiled(function, inputs, emulated=False, dynamic=False) -> Run:
     """Runs a function as the backend compiles it, with every part as a program, and returns its results, followed by its
-    arguments, which it may have changed."""
+    arguments, which it may have changed. `dynamic`: by torch.compile, with open sizes."""
+    if dynamic:
+        return _compiled_open(function, inputs, emulated)
     seen, report = [], Report()
 
     def compiler(module, _):
@@ -84,7 +87,7 @@ def compiled(function, inputs, emulated=False) -> Run:
     given = _again(inputs)
     with torch.no_grad(), warnings.catch_warnings(), KeptWhole():
         warnings.simplefilter("ignore")
-        with unittest.mock.patch.object(part, "_native", part._native if emulated else _by_reference()):
+        with unittest.mock.patch.object(part, "_native", part._native if emulated else by_reference()):
             run = aot_module_simplified(module, given, fw_compiler=compiler, decompositions=decompositions(), keep_inference_input_mutations=True)
             results = tree_flatten((run(*given), given))[0]
     assert not report.faults and not report.rejected, (report.faults, report.rejected)
@@ -99,6 +102,19 @@ def without_float64():
             stack.enter_context(unittest.mock.patch.object(module, "_DTYPES", module._DTYPES - {torch.float64}))
         stack.enter_context(unittest.mock.patch.object(dtypes, "_NAMES", {k: v for k, v in dtypes._NAMES.items() if v != "f64"}))
         yield
+
+
+def _compiled_open(function, inputs, emulated):
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    before, given, programs = collections.Counter(applications.COUNTS), _again(inputs), _native if emulated else by_reference(fuse=True)
+    run = torch.compile(function, backend=torch_backend.backend, dynamic=True, options={"take": "all", "cache": False})
+    with torch.no_grad(), warnings.catch_warnings(), unittest.mock.patch.object(open_part, "_native", programs), unittest.mock.patch.object(part, "_native", programs):
+        warnings.simplefilter("ignore")
+        results = tree_flatten((run(*given), given))[0]
+    (report,) = torch_backend.reports
+    assert not report.faults and not report.rejected and report.sizes, str(report)
+    return Run(results, applications.COUNTS - before, len(report.parts), report)
 
 
 def _again(inputs):
@@ -165,7 +181,7 @@ def check(rewrite, index, emulated=False) -> None:
     """Checks one draw on which the condition of a rewrite holds: it is applied, and the results are right."""
     function, inputs = rewrite.holds(Draw(f"{rewrite} held", index))
     with rewrite.around():
-        run = compiled(function, inputs, emulated)
+        run = compiled(function, inputs, emulated, rewrite.dynamic)
     assert run.applied[rewrite.name], f"{rewrite}, draw {index}: not applied to\n{run.graph}"
     says = difference(function, inputs, run.results, rewrite.exact, rewrite.steps)
     assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"
@@ -175,7 +191,7 @@ def check_broken(rewrite, index) -> None:
     """Checks one draw on which the condition is broken: the rewrite is not applied, and the results are right."""
     function, inputs = rewrite.broken(Draw(f"{rewrite} broken", index))
     with rewrite.around(), without_float64():
-        run = compiled(function, inputs)
+        run = compiled(function, inputs, dynamic=rewrite.dynamic)
     assert not run.applied[rewrite.name], f"{rewrite}, draw {index}: applied to\n{run.graph}"
     says = difference(function, inputs, run.results, False, rewrite.steps)
     assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"

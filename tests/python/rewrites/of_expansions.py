@@ -68,6 +68,22 @@ def selected(draw):
     return function, (draw.tensor(rows, columns), draw.integers(draw.extent(), low=0, high=rows))
 
 
+def of_row(draw, computed=True):
+    rows, size, count = draw.extent(2), draw.extent(2, 9), draw.number(1, 4)
+    make = draw.choice([torch.neg, torch.relu, lambda x: x.masked_fill(x > 1, 0.5)]) if computed else lambda x: x
+    return lambda x, at: make(x).gather(-1, at), (draw.tensor(rows, size), draw.integers(rows, count, low=0, high=size))
+
+
+def large(draw, rows=32):
+    value = draw.choice([0.0, 1.5, -2.0])
+    return lambda x: torch.cat([torch.full((rows, 40), value, dtype=x.dtype) + x, torch.zeros_like(x)]), (draw.tensor(rows, 40),)
+
+
+def positions(draw):
+    rows, start = draw.number(4, 9), draw.number(0, 2)
+    return lambda x: (torch.arange(start, x.shape[0] + start) + torch.arange(x.shape[0])) * 2 - x, (draw.integers(rows, low=0, high=9),)
+
+
 def replaced(draw):
     rows, columns, count = *draw.shape(2, 2), draw.extent()
     function = draw.choice([lambda x, i, y: x.scatter_add(0, i, y), lambda x, i, y: x.scatter(0, i, y), lambda x, i, y: x.scatter(0, i, 2.0),
@@ -182,6 +198,9 @@ REWRITES = [
     Rewrite("movement by constant numbers", moved, in_float64(moved), exact=True),
     Rewrite("place of an extreme", extremes, in_float64(extremes), exact=True),
     Rewrite("running sum in blocks", running, in_float64(running), steps=64),
+    Rewrite("elements of a row by comparison", of_row, lambda draw: of_row(draw, False), exact=True),
+    Rewrite("number in a large shape", large, lambda draw: large(draw, 5), exact=True),
+    Rewrite("positions up to an open size", positions, in_float64(lambda draw: (lambda x: torch.arange(x.shape[0], dtype=x.dtype) * 2 - x, (draw.tensor(7),))), exact=True, dynamic=True),
     Rewrite("elements by numbers", selected, in_float64(selected), exact=True),
     Rewrite("elements replaced by numbers", replaced, in_float64(replaced), steps=4),
 ]

@@ -59,6 +59,7 @@ class OpenPart:
         self.markers = tuple(SizedInt(value_of(g, of.points[0]), g) for g in generators)
         points = [{g: value_of(g, p) for g in generators} for p in of.points]
         _refuse_fractions(module.graph)
+        _refuse_falling(module.graph)
         self._given = constants, updates, points, Fit.named(self.names, points, self.ranges, hints)
         self._trace()
         self.names = list(self.names.values())
@@ -252,6 +253,15 @@ def _refuse_fractions(graph) -> None:
         for x in sized((n.args, n.kwargs)):
             if isinstance(x, SizedFloat):
                 raise words.at(n, Left(f"expected numbers that are the same for all sizes, found {x.expr}"))
+
+
+def _refuse_falling(graph) -> None:
+    """Raises the error of the first operator whose result has an extent that is less at greater sizes: plans are of the greatest ones."""
+    for n in graph.nodes:
+        for extents in open_graph.each_extents(n):
+            for e in extents.shape:
+                if not isinstance(e, int) and extents.sizes.falls(e):
+                    raise words.at(n, Left(f"expected extents that are greatest at the greatest sizes, found {e}"))
 
 
 def _texts(extents, fit) -> list:

@@ -8,14 +8,14 @@ import math
 
 import torch
 
-from . import custom
+from . import custom, flex
 
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
 
 
 class KeptWhole(torch.overrides.TorchFunctionMode):
     """Keeps attention, interpolation and one loss as single operators while a graph is traced. Otherwise torch decomposes
-    them before it considers the table of decompositions."""
+    them before it considers the table of decompositions. Decomposes flex_attention, which is not in that table."""
 
     def __init__(self):
         super().__init__()
@@ -24,6 +24,9 @@ class KeptWhole(torch.overrides.TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in _ATTENTION:
             return self._attention(function, *args, **(kwargs or {}))
+        if function is flex.FLEX:
+            made = flex.attended(*args, **(kwargs or {}))
+            return function(*args, **(kwargs or {})) if made is NotImplemented else made
         if function is torch.nn.functional.interpolate:
             return self._interpolate(function, *args, **(kwargs or {}))
         if function is torch.nn.functional.multilabel_margin_loss or function is torch._C._nn.multilabel_margin_loss:

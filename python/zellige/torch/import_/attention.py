@@ -9,6 +9,7 @@ import math
 
 from ... import array_views
 from ... import operators as op
+from ...tracing import Array
 from ..applications import applied
 from .products import matmul
 
@@ -69,7 +70,7 @@ def _attention(q, k, v, chain, limits=(None,) * 5, alone=False, by_place=False, 
     keys, values = array_views.swapped(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
-    scores = masked(chain(matmul(q, keys), adapt), *limits)
+    scores = masked(chain(matmul(q, keys), adapt), *(adapt(n) if isinstance(n, Array) else n for n in limits))
     made = matmul(op.cast(softmax(scores, -1), v._dtype), values)
     return op.reshape(made, (*shape[:-1], v.shape[-1]))
 

@@ -22,7 +22,7 @@ from . import custom, declared, layers, operators
 from .kinds import tensors
 from .scalars import overflows
 
-_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
+_KEPT = [torch.ops.aten._safe_softmax.default, torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
 _PRODUCTS = {"mv", "dot", "vdot", "addmv", "addr", "addbmm", "baddbmm", "mm", "bmm", "addmm", "linear", "matmul"}
 # torch has kernels of these for integers, and they may become parts of programs
 _OF_ANY_DTYPE = {"stack", "cat", "masked_fill", "unbind", "narrow", "repeat", "tile", "constant_pad_nd", "select_scatter", "slice_scatter", "zeros_like",

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._sympy.interp import sympy_interp
 from torch.utils._sympy.reference import PythonReferenceAnalysis
 
-from .symbols import EXTENTS, OF_SIZES, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, replaced, sized, solved, value_of
+from .symbols import EXTENTS, OF_SIZES, OPEN, Sized, SizedFloat, SizedInt, Sizes, Unfit, declared, replaced, sized, solved, value_of
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,14 @@ class Extents:
 
 
 def mark_numbers(twins) -> None:
-    """Marks the nodes whose numbers differ between several modules of the same graph: `fold` leaves these where they are computed."""
+    """Marks the nodes whose numbers differ between several modules of the same graph: `fold` leaves these where they are computed. Marks the
+    dimensions whose extents do."""
     numbers = lambda n: repr(torch.fx.map_arg((n.args, n.kwargs), lambda m: None))  # noqa: E731
     for nodes in zip(*(t.graph.nodes for t in twins)):
-        if len(set(map(numbers, nodes))) > 1:
-            for n in nodes:
-                n.meta[OF_SIZES] = True
+        shapes = list(zip(*(n.meta["val"].shape if isinstance(n.meta.get("val"), torch.Tensor) else () for n in nodes)))
+        found = {d for d, of in enumerate(shapes) if len({str(e) for e in of}) > 1}
+        for n in nodes:
+            n.meta |= ({OF_SIZES: True} if len(set(map(numbers, nodes))) > 1 else {}) | ({OPEN: found} if found else {})
 
 
 def joined(twins, sizes):

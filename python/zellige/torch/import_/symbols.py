@@ -24,6 +24,7 @@ NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 # keys in a node's meta
 EXTENTS = "zellige: what a tensor's sizes are of the graph's"
 OF_SIZES = "zellige: its numbers are others at other sizes"
+OPEN = "zellige: the dimensions of a tensor that are others at other sizes"
 # The greatest value of a symbol without one: of that with the greatest value at compile time, and of the others, so that tensors
 # of all of them are not too large to number their elements.
 LONGEST, LONG = 8192, 256
@@ -220,6 +221,12 @@ class Sizes:
         """Returns the least and the greatest value of an expression."""
         found = bound_sympy(expr, self._bounds)
         return int(found.lower), int(found.upper)
+
+    def falls(self, expr) -> bool:
+        """Returns true if an expression is not greatest where all sizes are, such as 64 - T. It is taken for greatest at an end of each range."""
+        free = sorted(expr.free_symbols, key=str)
+        values = [value_of(expr, dict(zip(free, ends))) for ends in itertools.product(*(self.ranges[s] for s in free))]
+        return max(values) > values[-1]
 
     def know(self, expr) -> None:
         """Notes an expression of the graph, so that numbers of twins that have its values are known to be it. One such as max(0, T - 1)

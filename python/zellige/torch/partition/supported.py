@@ -8,7 +8,7 @@ from ..._native import Error
 from ...tracing import Trace
 from .. import words
 from ..execute.traced import input_of
-from ..import_ import custom, operators
+from ..import_ import custom, flex, operators
 from ..import_.convolutions import CONVOLUTION
 from ..import_.schema import Left
 from ..measure import convolution_kernels
@@ -40,6 +40,8 @@ class Supported:
     def _try(self, node) -> None:
         if getattr(node.target, "namespace", "") == "_c10d_functional":
             raise Left("is a collective, which torch's process group does between the programs")
+        if node.target is flex.FLEX:
+            raise Left(flex.why_left(node))
         if node.target not in operators.OPERATORS:
             raise Left("is not known")
         if node.target is CONVOLUTION:

@@ -1,14 +1,18 @@
-"""Replaces what needs no elements of other tensors by constants: tensors without elements, and tensors of one number.
+"""Replaces what needs no elements of other tensors by constants: tensors without elements, tensors of one number, and positions.
 
     relu(x), x of shape (0, 4)       full((0, 4), 0)
     sum(x, 0), x of shape (0, 4)     full((4,), 0)
     zeros_like(x)                    full(x.shape, 0)
+    full((n, 4), 0)                  full((1, 1), 0).expand(n, 4)
+    arange(n), n an open size        arange(greatest)[:n]
 """
 
 import operator
 
 import torch
 
+from ..import_.kinds import is_pointwise
+from ..import_.symbols import SizedInt
 from ..import_.views import VIEWS
 from .in_place import IN_PLACE
 
@@ -17,6 +21,8 @@ aten = torch.ops.aten
 # by operator: the number that the elements have, None if it is the argument after the tensor or its shape
 FILLED = {aten.full_like.default: None, aten.empty_like.default: 0, aten.new_empty.default: 0, aten.zeros_like.default: 0, aten.ones_like.default: 1, aten.fill.Scalar: None, aten.new_zeros.default: 0,
           aten.new_ones.default: 1, aten.new_full.default: None}  # fmt: skip
+COUNTED = {aten.arange.default: 0, aten.arange.start: 1, aten.arange.start_step: 1}  # by operator: the argument with the end
+_LARGE, _LONGEST = 1024, 65536
 _MADE = (aten.full.default, aten.arange.start_step, aten.arange.default, aten.empty.memory_format)
 # these may raise an error for the numbers of an operand, whatever the extents are
 _CHECKED = ("index", "gather", "scatter", "embedding", "take", "put", "select")
@@ -81,3 +87,31 @@ def _of_nothing(work, n) -> bool:
     if made.shape != n.meta["val"].shape or made.is_complex() or not bool(((numbers == numbers[0]) | (numbers.isnan() & numbers[0].isnan())).all()):
         return False
     return _full(work, n, numbers[0].item())
+
+
+def expanded_number(work, node) -> bool:
+    """Replaces a tensor of one number by a view of one element."""
+    value, reads = node.meta["val"], lambda u: is_pointwise(u.target) or u.target is aten.cat.default  # noqa: E731
+    if not fixed(value) or value.ndim == 0 or not all(map(reads, node.users)) or not (value.numel() >= _LARGE or work.is_open(node)) or value.numel() == 1:
+        return False
+    of = value.new_empty([1] * value.ndim)
+    one = work.once(node, aten.full.default, [1] * value.ndim, node.args[1], value=of, dtype=value.dtype, device=value.device)
+    node.replace_all_uses_with(work.call(node, aten.expand.default, one, list(node.args[0]), value=of.expand(value.shape)))
+    return True
+
+
+def positions(work, node) -> bool:
+    """Replaces the positions up to an open size by the first ones of as many as there may be."""
+    at, value = COUNTED[node.target], node.meta["val"]
+    end, others = node.args[at], (*node.args[:at], *node.args[at + 1 :])
+    if not isinstance(end, SizedInt) or value.is_floating_point() or any(type(n) is not int for n in others) or others[1:] not in ((), (1,)):
+        return False
+    start, most = (*others, 0)[0], work.opened.range_of(end.expr)[1]
+    if not 0 < most - start <= _LONGEST:
+        return False
+    most += work.ends.setdefault(end.expr, len(work.ends))  # each size has a table of its own, as two ends in one may not be told apart
+    of = value.new_empty((most - start,))
+    greatest = work.once(node, aten.arange.start, start, most, value=of, dtype=value.dtype, device=value.device)
+    count = SizedInt(end - start, end.expr - start)
+    node.replace_all_uses_with(work.call(node, aten.slice.Tensor, greatest, 0, 0, count, 1, value=of[: int(count)]))
+    return True

@@ -2,9 +2,10 @@
 elements that are selected or replaced by numbers.
 
     flip(x, [0])         x.reshape(-1)[numbers], where numbers are a constant: the same flip of 0, 1, 2, ...
-    argmax(x, d)         n - 1 - amax(where(x == amax(x, d), n - 1 - position, -1), d)
+    argmax(x, d)         -1 - amax(where(x == amax(x, d), -1 - position, -2^30), d)
     cumsum(x, d)         accumulated under a triangle, of blocks of 64 elements and then of their totals
     gather(x, d, at)     x.reshape(-1)[position + stride at], after torch's kernel has checked the numbers
+    gather(f(x), -1, at) amax(where(at == position, f(x), -inf), -1), of few numbers a row
     scatter_add(x, ...)  x + sum(where(at == position, src, 0)), over the numbers of each row
 """
 
@@ -13,7 +14,7 @@ import operator
 import torch
 
 from ... import dtypes
-from ..import_.kinds import value_of
+from ..import_.kinds import SOFTMAXES, is_pointwise, value_of
 from .empty import fixed
 from .expanded import expanded
 from .intervals import in_range
@@ -30,7 +31,7 @@ EXTREMES = {aten.argmax.default: aten.amax, aten.argmin.default: aten.amin, aten
 SCATTERS = (aten.scatter.value, aten.scatter.src, aten.scatter_add.default, aten.scatter_reduce.two)
 SELECTIONS = (aten.gather.default, aten.index_select.default, aten.index.Tensor, aten._unsafe_index.Tensor)
 BLOCK = 64  # elements of a running sum that are summed under a triangle
-MAX_ELEMENTS, _LONGEST = 1 << 24, 65536
+MAX_ELEMENTS, _LONGEST, _FEW = 1 << 24, 65536, 4
 _DTYPES = {dtypes.torch_dtype(name) for name in dtypes.NAMES if name not in dtypes.PACKED}
 
 
@@ -92,9 +93,9 @@ def extreme(work, node) -> bool:
         n, maximum = rows.shape[d], reduce(rows, [d], True)
         hit = rows == maximum
         hit = hit | (rows != rows) if rows.is_floating_point() else hit
-        left = torch.arange(n - 1, -1, -1, dtype=torch.int32, device=x.device).reshape([n if e == d else 1 for e in range(rows.ndim)])
+        left = torch.arange(-1, -1 - n, -1, dtype=torch.int32, device=x.device).reshape([n if e == d else 1 for e in range(rows.ndim)])
         # a selection by the numbers themselves, so that the parts of a row need no other constant
-        place = (n - 1 - aten.amax(torch.where(hit, left, -1), [d], True)).to(torch.int64)
+        place = (-1 - aten.amax(torch.where(hit, left, -(1 << 30)), [d], True)).to(torch.int64)
         if dim is None:
             return place.reshape([1] * x.ndim if keepdim else [])
         place, maximum = (place, maximum) if keepdim else (place.squeeze(d), maximum.squeeze(d))
@@ -106,7 +107,7 @@ def extreme(work, node) -> bool:
 def running_sum(work, node) -> bool:
     """Replaces a running sum."""
     x, made, dim = value_of(node.args[0]), value_of(node), node.args[1]
-    if not is_program(x, made) or x.ndim == 0 or x.shape[dim] > _LONGEST or x.numel() >= MAX_ELEMENTS:
+    if not is_program(x, made) or x.ndim == 0 or work.is_open(node.args[0], dim) or x.shape[dim] > _LONGEST or x.numel() >= MAX_ELEMENTS:
         return False
     to = torch.promote_types(made.dtype, torch.float32) if made.is_floating_point() else made.dtype
 
@@ -134,13 +135,15 @@ def selection(work, node) -> bool:
     x, made, listed = value_of(node.args[0]), value_of(node), node.target in (aten.index.Tensor, aten._unsafe_index.Tensor)
     if all(n in work.constants for n in node.all_input_nodes):
         return False
-    if all(n in work.constants for n in node.all_input_nodes if n is not node.args[0]) and node.args[0] not in node.all_input_nodes[1:]:
+    if not work.opened and all(n in work.constants for n in node.all_input_nodes if n is not node.args[0]) and node.args[0] not in node.all_input_nodes[1:]:
         return is_program(x, made) and x.numel() < MAX_ELEMENTS and made.numel() < MAX_ELEMENTS and _moved(work, node)
     found = [(d, n) for d, n in enumerate(node.args[1]) if n is not None] if listed else [(node.args[1], node.args[2])]
     if len(found) != 1 or not is_program(x, made) or x.ndim == 0:
         return False
     dim, at = found[0][0] % x.ndim, found[0][1]
     numbers = value_of(at)
+    if work.is_open(node.args[0]) or work.is_open(at) and node.target is aten.gather.default:
+        return False
     known = numbers.dtype in (torch.int64, torch.int32) and in_range(work, at, x.shape[dim])
     if numbers.dtype not in (torch.int64, torch.int32) or numbers.device != x.device or x.device.type != "cpu" and not known:
         return False
@@ -163,6 +166,28 @@ def selection(work, node) -> bool:
     return expanded(work, node, of, node.args[0], at)
 
 
+def element(work, node) -> bool:
+    """Replaces the selection of a few elements of each row, by comparing their numbers with each position."""
+    x, dim, at = node.args[:3]
+    value, numbers = value_of(x), value_of(at)
+    if not is_program(value, numbers) or value.ndim == 0 or dim % value.ndim != value.ndim - 1 or numbers.shape[:-1] != value.shape[:-1]:
+        return False
+    if numbers.shape[-1] > _FEW or work.is_open(at, -1) or not (is_pointwise(x.target) or x.target in SOFTMAXES) or numbers.dtype != torch.int64 or value.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        return False
+    known = not work.is_open(x, dim) and in_range(work, at, value.shape[dim])
+    if value.device.type != "cpu" and not known:
+        return False
+
+    def found(x, at):
+        rows = torch.arange(x.shape[-1], dtype=torch.int32, device=x.device)
+        checked = at.to(torch.int32) if known else aten.index_select(rows, 0, at.reshape(-1)).reshape(at.shape)
+        if at.shape[-1] == 1:
+            return aten.amax(torch.where(checked == rows, x, float("-inf")), [-1], True)
+        return aten.amax(torch.where(checked.unsqueeze(-1) == rows, x.unsqueeze(-2), float("-inf")), [-1])
+
+    return expanded(work, node, found, x, at)
+
+
 def replacement(work, node) -> bool:
     """Replaces a scatter, by comparing each number with each position."""
     x, dim, at = node.args[:3]
@@ -170,7 +195,9 @@ def replacement(work, node) -> bool:
     if not is_program(value, numbers) or value.ndim == 0 or numbers.dtype != torch.int64:
         return False
     dim %= value.ndim
-    known = in_range(work, at, value.shape[dim])
+    known = not work.is_open(x, dim) and in_range(work, at, value.shape[dim])
+    if work.is_open(x, dim) and work.is_open(at, dim):
+        return False
     if value.device.type != "cpu" and not known:
         return False
     same = all(n == m for d, (n, m) in enumerate(zip(value.shape, numbers.shape)) if d != dim)

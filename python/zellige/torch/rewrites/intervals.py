@@ -10,6 +10,7 @@ import operator
 import torch
 
 from ..import_.kinds import SORTS
+from ..import_.symbols import OF_SIZES, OPEN
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -27,8 +28,8 @@ _DIVISIONS = (aten.div.Tensor_mode, aten.div.Scalar_mode, aten.floor_divide.defa
 
 
 def in_range(work, node, count) -> bool:
-    found = limits(work, node)
-    return found is not None and 0 <= found[0] and found[1] < count and not work.opened
+    found = limits(work, node) if work.marked or not work.opened else None
+    return found is not None and 0 <= found[0] and found[1] < count
 
 
 def limits(work, node, depth=_DEPTH):
@@ -44,9 +45,17 @@ def _look(work, node, depth):
     if not isinstance(value, torch.Tensor) or value.dtype not in _NARROW and value.dtype not in _WIDE or depth == 0:
         return None
     dtype = _NARROW.get(value.dtype) or _WIDE[value.dtype]
-    found = _of_constant(work, node) if node in work.constants else _of_operator(work, node, depth - 1)
+    if work.opened and (node not in work.marked or node.meta.get(OF_SIZES) and node.target not in VIEWS):  # its numbers are those of one size
+        return _NARROW.get(value.dtype)
+    is_constant = node in work.constants and not (work.opened and _is_of_sizes(node))
+    found = _of_constant(work, node) if is_constant else _of_operator(work, node, depth - 1)
     known = found is not None and dtype[0] <= found[0] and found[1] <= dtype[1]  # else the numbers wrap
     return found if known else _NARROW.get(value.dtype)
+
+
+def _is_of_sizes(node) -> bool:
+    """Returns true if a constant is computed of numbers or extents that differ from size to size."""
+    return bool(node.meta.get(OF_SIZES) or node.meta.get(OPEN)) or any(map(_is_of_sizes, node.all_input_nodes))
 
 
 def _of_constant(work, node):
@@ -57,7 +66,7 @@ def _of_constant(work, node):
 def _of_operator(work, node, depth):
     target, args = node.target, node.args
     if target in _ALONE or target is operator.getitem and args[0].target in _PLACES:
-        return _of_places(node if target in _ALONE else args[0]) if target in _ALONE or args[1] == 1 else limits(work, args[0].args[0], depth)
+        return _of_places(work, node if target in _ALONE else args[0]) if target in _ALONE or args[1] == 1 else limits(work, args[0].args[0], depth)
     if target is aten.cat.default:
         return _hull([limits(work, a, depth) for a in args[0]])
     if target is aten.where.self:
@@ -97,7 +106,9 @@ def _of_two(target, of, rounding):
     return None
 
 
-def _of_places(node):
+def _of_places(work, node):
+    if work.is_open(node.args[0]):
+        return None
     value = node.args[0].meta["val"]
     given = dict(zip([a.name for a in node.target._schema.arguments], node.args)) | node.kwargs
     dim = given.get("dim", None if node.target in _ALONE else -1)

@@ -61,7 +61,7 @@ def unneeded_check(work, node) -> bool:
     at = node.args[2] if node.target is _ATEN.index_select.default else node.args[1][0]
     if at is None or not _is_number_of_row(node, value_of(node.args[0]).numel()) or value_of(at).dtype not in _INDICES:
         return False
-    if value_of(at).shape != value_of(node).shape or not in_range(work, at, value_of(node.args[0]).numel()):
+    if value_of(at).shape != value_of(node).shape or work.is_open(node.args[0]) or not in_range(work, at, value_of(node.args[0]).numel()):
         return False
     node.replace_all_uses_with(at if value_of(at).dtype == torch.int32 else _cast(work, node, at, torch.int32))
     return True

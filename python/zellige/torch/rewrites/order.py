@@ -33,7 +33,7 @@ def sort(work, node) -> bool:
         return False
     dim, descending, count = _options(node)
     n = x.shape[dim]
-    if n > LONGEST or x.numel() * n >= MAX_ELEMENTS or count == 0:
+    if work.is_open(node.args[0], dim) or n > LONGEST or x.numel() * n >= MAX_ELEMENTS or count == 0:
         return False
 
     def ordered(x):

@@ -12,6 +12,7 @@ import torch
 
 from ..import_ import custom
 from ..import_.kinds import COPY, is_pointwise
+from ..import_.symbols import sized
 from ..import_.views import VIEWS
 
 aten = torch.ops.aten
@@ -69,11 +70,11 @@ def _unsqueezed(work, before, x, dim):
 
 
 def functions(graph, is_leaf) -> tuple:
-    """Returns (the nodes that follow from the leaves by views and by operators of positions alone, those of the operators that others
-    read), in the graph's order."""
+    """Returns (the nodes that follow from the leaves by views and by operators of positions alone, without numbers of open sizes; those of
+    the operators that others read), in the graph's order."""
     inside = {}
     for n in graph.nodes:
-        if is_leaf(n) or n.op == "call_function" and (is_view(n) or n.target in _EXACT) and n.all_input_nodes and all(m in inside for m in n.all_input_nodes):
+        if is_leaf(n) or n.op == "call_function" and not sized((n.args, n.kwargs)) and (is_view(n) or n.target in _EXACT) and n.all_input_nodes and all(m in inside for m in n.all_input_nodes):
             inside[n] = None
     made = [n for n in inside if n.target in _EXACT]
     return list(inside), [n for n in made if any(u not in inside or is_view(u) for u in n.users)]

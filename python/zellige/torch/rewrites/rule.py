@@ -16,6 +16,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..applications import applied
+from ..import_.symbols import OPEN
 from ..measure.estimates import Cost
 from .constants import Constants
 
@@ -44,14 +45,15 @@ class Rewrite:
     condition: str  # when it may be applied, in words
     targets: tuple = ()
     function: object = None
+    open: bool = False  # an expansion that is also tried where extents are open
 
 
 class Work:
     """A graph of ATen operators that is being rewritten, and what the rewrites share."""
 
-    def __init__(self, module, captured=False, opened=False):
-        """`captured`: calls will be replayed from CUDA graphs, so that only the GPU's time counts. `opened`: the graph has numbers for
-        open sizes."""
+    def __init__(self, module, captured=False, opened=None):
+        """`captured`: calls will be replayed from CUDA graphs, so that only the GPU's time counts. `opened`: the sizes for which the graph
+        has numbers, which stay open; None if it has none."""
         self.module, self.graph, self.captured, self.opened = module, module.graph, captured, opened
         self.saved = Cost()  # what measurements have saved
         self.before = Cost()  # of the graph, before its operators are spelled in other ways
@@ -60,6 +62,8 @@ class Work:
         self.attributes = []  # nodes of the constants that were computed
         self.bands = {}  # of masks, by their constant and shape
         self.limits = {}  # of integers, by their node
+        self.ends = {}  # of positions, by expression: its number
+        self.marked = set()  # the nodes of a graph with open sizes that say which of their numbers and extents these are
         self._constants, self._calls = None, {}
 
     @property
@@ -70,6 +74,13 @@ class Work:
 
     def nodes(self, targets) -> list:
         return [n for n in self.graph.nodes if n.op in ("call_function", "output") and n.target in targets]
+
+    def is_open(self, node, dim=None) -> bool:
+        """Returns true if the extent of a tensor along `dim` may be another at other sizes; without a dimension, if one is."""
+        if not self.opened or node.op == "call_function" and node not in self.marked:
+            return bool(self.opened)
+        found = node.meta.get(OPEN, ())
+        return bool(found) if dim is None else dim % max(node.meta["val"].ndim, 1) in found
 
     def call(self, before, target, *args, value=None, **options):
         """Returns a new node that calls `target`, before the node `before`. `value`: what torch declares as its result; None: what
@@ -99,7 +110,7 @@ def apply(rows, work, rounds=ROUNDS) -> bool:
         for _ in range(rounds):
             before = work.applied.total()
             for row in rows:
-                count = sum(int(row.function(work, n)) for n in work.nodes(row.targets) if not n._erased)
+                count = sum(int(row.function(work, n)) for n in work.nodes(row.targets) if not n._erased and (row.level is not Level.expansion or _is_tried(row, work, n)))
                 if count:
                     work.applied[row.name] += count
                     applied(row.name, count)
@@ -108,6 +119,10 @@ def apply(rows, work, rounds=ROUNDS) -> bool:
             if work.applied.total() == before:
                 return True
     return False
+
+
+def _is_tried(row, work, node) -> bool:
+    return not work.opened or row.open or not any(map(work.is_open, [node, *node.all_input_nodes]))
 
 
 def settle(rows, work) -> None:
