@@ -26,14 +26,15 @@ from .tracing import Array, is_scalar, as_numbers
 # ---- Matmul ----
 
 
-def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
+def matmul(x: Any, y: Any, tf32: bool = False, precision: str = "f32") -> Any:
     """Returns the matrix product over the last two dimensions: (..., m, k) by (..., k, n) gives (..., m, n).
 
       y = zellige.matmul(x, w)
 
     Other dimensions are batches and broadcast. A vector is a row on the left, a column on the right; a product of
     two vectors raises Error. tf32: first rounds float32 operands to 10 bits of mantissa. e4m3 and e5m2 operands
-    give a float32 result.
+    give a float32 result; with precision="bf16" it may be as far off as if they were rounded to bf16, and sm_90a's
+    tensor cores of 8 bits multiply them.
     """
     if isinstance(x, Array) or isinstance(y, Array):
         trace = (x if isinstance(x, Array) else y)._trace
@@ -41,7 +42,7 @@ def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
         left, right = x.ndim == 1, y.ndim == 1
         x = reshape(x, (1, *x.shape)) if left else x
         y = reshape(y, (*y.shape, 1)) if right else y
-        z = _call("matmul", (x, y), tf32=tf32 or None)
+        z = _call("matmul", (x, y), tf32=tf32 or None, precision=None if precision == "f32" else precision)
         shape = list(z.shape)
         if right:
             del shape[-1]

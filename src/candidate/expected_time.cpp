@@ -65,11 +65,20 @@ double kept_share(const graph::Attributes& a, const graph::Shape& shape) {
   return kept / static_cast<double>(rows * columns);
 }
 
-/// Returns the tensor whose elements are read: of windows, each of which overlaps others, their source.
+/// Returns the tensor whose elements are read: of windows, each of which overlaps others, their source; of views that repeat elements, what
+/// they repeat.
 int source_of(const graph::KernelGraph& g, int tensor) {
-  while (rewrite::shows_windows(g, tensor))
-    tensor = std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) { return op.outputs[0] == tensor; })->inputs[0];
-  return tensor;
+  const auto made_by = [&](int t) {
+    return std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) { return op.outputs[0] == t; });
+  };
+  while (rewrite::shows_windows(g, tensor)) tensor = made_by(tensor)->inputs[0];
+  const auto is_view = [](graph::OpKind kind) {
+    return kind == graph::OpKind::expand || kind == graph::OpKind::reshape || kind == graph::OpKind::permute;
+  };
+  int source = tensor;
+  for (auto op = made_by(tensor); op != g.ops.end() && is_view(op->kind); op = made_by(op->inputs[0]))
+    if (op->kind == graph::OpKind::expand) source = op->inputs[0];
+  return source;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "kernel/evaluation.hpp"
 #include "kernel/sliced.hpp"
+#include "kernel/widened.hpp"
 
 namespace zellige::kernel {
 
@@ -19,8 +20,9 @@ StepSpan side_by_side(const Kernel& kernel, StepSpan steps, std::size_t first) {
 bool in_nest(const Kernel& kernel, const Work& t) {
   if (t.kind == WorkKind::to_global) return t.tensor < 0;
   if (t.kind == WorkKind::reduce) return kernel.layout_of(t).row != nullptr;
-  return t.kind == WorkKind::to_shared || t.kind == WorkKind::to_operand || t.kind == WorkKind::accumulate ||
-         t.kind == WorkKind::rescale || t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
+  if (t.kind == WorkKind::to_operand) return !widened_by(kernel, t);
+  return t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate || t.kind == WorkKind::rescale ||
+         t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }
 
 std::vector<StepSpan> nests(const Kernel& kernel, StepSpan steps) {

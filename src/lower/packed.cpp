@@ -10,15 +10,15 @@ int load_packed(tile::TilePrograms& whole, tile::TileProgram& program, tile::Nod
   const graph::KernelTensor& t = whole.tensors[n.tensor];
   const std::string name = t.name;
   const std::int64_t per = 8 / graph::bits(t.dtype);
-  const int along = selection::innermost(whole.shape(n.tensor), t.strides);
+  graph::Shape shape = whole.shape(n.tensor), starts = whole.starts(n.tensor);
+  graph::Strides strides = t.strides.empty() ? graph::row_major(shape) : t.strides;
+  const int along = selection::innermost(shape, strides);
   const auto halved = [&](std::int64_t number, std::string_view what) {
     if (number % per != 0)
       fail("{}: {} of {}, {}: expected a multiple of {}, as {} elements are in a byte along dimension {}, found {}",
            program.name, what, name, graph::name(t.dtype), per, per, along, number);
     return number / per;
   };
-  graph::Shape shape = whole.shape(n.tensor), starts = whole.starts(n.tensor);
-  graph::Strides strides = t.strides;
   tile::Node unpack{.kind = tile::NodeKind::unpack,
                     .shape = n.shape,
                     .dtype = graph::is_integer(t.dtype) ? graph::DType::int8 : graph::DType::f32,

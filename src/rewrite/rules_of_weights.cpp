@@ -6,11 +6,18 @@
 //
 // With many rows the weight is A of a product by wgmma, which takes it from registers: y^T = ((q - z) s) x^T.
 //
+// The operators that follow the product are part of the kernel (rewrite/epilogue.hpp), also those of a gate: silu(x v^T) (x w^T).
+//
 // A group's scale is a view of s that repeats it (lower/repeats.hpp), so that the kernel has tiles of (N, K) alone.
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "rewrite/custom_writer.hpp"
+#include "rewrite/epilogue.hpp"
 #include "rules/table.hpp"
 
 namespace zellige::rewrite {
@@ -132,13 +139,14 @@ std::int64_t run_of(const WidenedWeight& w) {
   return run;
 }
 
-/// Returns the tiles of a product by wgmma that keep the busiest multiprocessor busy for the least time: it multiplies a tile as fast
-/// as it widens the weights, as its tensor cores multiply, and as the L2 cache answers.
-std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows) {
+/// Returns the tiles of one or two products by wgmma that keep the busiest multiprocessor busy for the least time: it multiplies a tile as
+/// fast as it widens the weights, as its tensor cores multiply, and as the L2 cache answers.
+std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows, std::int64_t products) {
   // Of a step of 16 elements of K: cycles that widen 64 rows of the weight, bytes of the cache a cycle.
   constexpr double widens = 28, cache = 40;
   constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, max_rows = 256, accumulators = 128,
-                         latency = 4096;
+                         latency = 4096,
+                         registers = 192;  // of a thread: accumulators, and the widened weights with them
   const std::int64_t run = run_of(w), k = run % unit == 0 ? run : unit;
   if (k > 2 * unit || w.k % k != 0 || k % run != 0 || (run > 1 && run % step != 0) || w.k < 2 * k) return std::nullopt;
   const auto blocks = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
@@ -147,10 +155,12 @@ std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int6
   for (const std::int64_t columns : {4 * unit, 2 * unit, unit})
     for (std::int64_t tile = step; tile <= max_rows; tile += step) {
       const std::int64_t threads = columns == unit ? 128 : 256;
-      if (columns * tile > accumulators * threads || tile >= rows + step || columns >= w.n + unit) continue;
+      if (tile >= rows + step || columns >= w.n + unit || products * columns * tile > accumulators * threads ||
+          products * columns * (tile + k / 2) > registers * threads)
+        continue;
       const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
-                 parts = static_cast<double>(columns) / unit, all = static_cast<double>(tile),
-                 bytes = 2 * step * all + step * static_cast<double>(columns * graph::bits(w.narrow)) / 8;
+                 parts = static_cast<double>(products * columns) / unit, all = static_cast<double>(tile),
+                 bytes = 2 * step * all + step * static_cast<double>(products * columns * graph::bits(w.narrow)) / 8;
       const std::int64_t steps = w.k / step;
       const double cycles = std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(steps);
       if (const double time = waves * (cycles + latency); !best || time < lowest)
@@ -159,11 +169,11 @@ std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int6
   return best;
 }
 
-std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
+std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows, std::int64_t products) {
   WeightTiles t;
   // Few rows of x cost little, so that there may be many blocks, which read them all.
   const std::int64_t blocks = (rows <= 8 ? 2 : 1) * min_weight_blocks;
-  for (std::int64_t columns = max_weight_columns; columns >= 16 && t.columns == 0; columns /= 2)
+  for (std::int64_t columns = max_weight_columns / products; columns >= 16 && t.columns == 0; columns /= 2)
     if (w.n % columns == 0 && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
   const std::int64_t run = run_of(w);
   const std::int64_t whole = (rows + 7) / 8 * 8;
@@ -174,93 +184,119 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows) {
   return t.columns > 0 && t.k > 0 ? std::optional(t) : std::nullopt;
 }
 
-/// Writes the custom operator of a widened weight.
+/// Writes the custom operator of products of the same rows with widened weights, and what follows them.
 class WeightWriter : CustomWriter {
  public:
-  WeightWriter(const Known& g, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles)
-      : CustomWriter(out), g_(g), w_(w), tiles_(tiles) {
-    block_.grid = {w.n / tiles.columns, 1, 1};
+  WeightWriter(const Known& g, Rewrite& out, const Epilogue& of, const std::vector<WidenedWeight>& weights,
+               const WeightTiles& tiles)
+      : CustomWriter(out), g_(g), of_(of), weights_(weights), w_(weights.front()), tiles_(tiles) {
+    block_.grid = {w_.n / tiles.columns, 1, 1};
     // A warp for each 32 of K, or 128 where blocks are small, so that a lane takes four words at a time.
     const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
     block_.block = {std::min<std::int64_t>(small ? 128 : 256, tiles.k), 1, 1};
-    block_.loop = w.k / tiles.k;
+    block_.loop = w_.k / tiles.k;
     if (tiles.rows == 0) return;
-    covered_ = (w.n + tiles.columns - 1) / tiles.columns * tiles.columns;
+    covered_ = (w_.n + tiles.columns - 1) / tiles.columns * tiles.columns;
     block_.grid.x = covered_ / tiles.columns;
     block_.block = {tiles.columns == 64 ? 128 : 256, 1, 1};
   }
 
+  /// Writes the operator that makes `result` of the rows `x`.
   KernelOp write(int x, int result) {
-    if (tiles_.rows > 0) return write_swapped(x, result);
-    const int rows = load(x, {-1, -1, -1}, 1);
-    const int value = add(OpKind::permute, {widened(g_.dtype(x))}, {.sizes = {1, 0}});
-    const int sum = add(OpKind::accum, {add(OpKind::matmul, {rows, value})});
-    return store(sum, {1, -1, -1}, result);
+    const std::int64_t given = out_.shape(x)[0];
+    covered_rows_ = given;
+    if (tiles_.rows > 0) {
+      block_.grid.y = (given + tiles_.rows - 1) / tiles_.rows;
+      covered_rows_ = block_.grid.y * tiles_.rows;
+    }
+    const int tile = load(x, {-1, along_rows(), -1}, 1, {covered_rows_, w_.k});
+    std::vector<int> products;  // all of them before what follows the loop
+    for (const WidenedWeight& w : weights_) products.push_back(product(w, tile));
+    std::map<int, int> made;
+    for (std::size_t i = 0; i < products.size(); ++i) made[of_.products[i]->outputs[0]] = products[i];
+    int last = add_epilogue(
+        of_, std::move(made), [&](int t) { return operand(t); },
+        [&](const KernelOp& op, std::vector<int> in) { return add(op.kind, std::move(in), op.attributes); });
+    if (tiles_.rows > 0) last = add(OpKind::permute, {last}, {.sizes = {1, 0}});
+    const bool all = covered_rows_ == given && covered_ == w_.n;
+    const bool only = tiles_.rows > 0 && block_.grid.x == 1;  // a single block of columns
+    return store(last, {only ? -1 : 1, along_rows(), -1}, result, all ? Shape() : Shape{given, w_.n});
   }
 
  private:
-  /// Writes the operator whose product has the weight as A.
-  KernelOp write_swapped(int x, int result) {
-    const std::int64_t given = out_.shape(x)[0], rows = (given + tiles_.rows - 1) / tiles_.rows * tiles_.rows;
-    block_.grid.y = rows / tiles_.rows;
-    const int along = block_.grid.y > 1 ? 0 : -1;
-    const int tile = load(x, {-1, along, -1}, 1, {rows, w_.k});
-    const int value = widened(g_.dtype(x)), transposed = add(OpKind::permute, {tile}, {.sizes = {1, 0}});
-    const int sum = add(OpKind::accum, {add(OpKind::matmul, {value, transposed})});
-    const int back = add(OpKind::permute, {sum}, {.sizes = {1, 0}});
-    const bool all = rows == given && covered_ == w_.n;
-    return store(back, {block_.grid.x > 1 ? 1 : -1, along, -1}, result, all ? Shape() : Shape{given, w_.n});
+  int along_rows() const { return block_.grid.y > 1 ? 0 : -1; }
+
+  /// Adds the product of the tile of rows and a weight, which is A if wgmma multiplies.
+  int product(const WidenedWeight& w, int rows) {
+    const int value = widened(w, dtype(rows));
+    std::vector<int> factors{value, turned_};
+    if (tiles_.rows == 0)
+      factors = {rows, add(OpKind::permute, {value}, {.sizes = {1, 0}})};
+    else if (turned_ < 0)
+      factors[1] = turned_ = add(OpKind::permute, {rows}, {.sizes = {1, 0}});
+    return add(OpKind::accum, {add(OpKind::matmul, std::move(factors))});
   }
 
   /// Loads a block's tile of the weight, and adds what widens it. Returns the tile of type `to`.
-  int widened(DType to) {
+  int widened(const WidenedWeight& w, DType to) {
     const int first = block_.grid.x > 1 ? 0 : -1;
-    int value = load(in_shape(w_.q, {w_.n, w_.k}), {first, -1, -1}, 1, {covered_, w_.k});
-    value = add(OpKind::cast, {value}, {.dtype = w_.dtype});
-    if (w_.zero) value = add(OpKind::sub, {value, numbers(*w_.zero)});
-    if (w_.scale) value = add(OpKind::mul, {value, numbers(*w_.scale)});
-    if (w_.bias) value = add(OpKind::add, {value, numbers(*w_.bias)});
+    int value = load(in_shape(w.q, {w.n, w.k}), {first, -1, -1}, 1, {covered_, w.k});
+    value = add(OpKind::cast, {value}, {.dtype = w.dtype});
+    if (w.zero) value = add(OpKind::sub, {value, numbers(w, *w.zero)});
+    if (w.scale) value = add(OpKind::mul, {value, numbers(w, *w.scale)});
+    if (w.bias) value = add(OpKind::add, {value, numbers(w, *w.bias)});
     return to != dtype(value) ? add(OpKind::cast, {value}, {.dtype = to}) : value;
+  }
+
+  /// Loads an operand of the operators that follow, turned as the products are.
+  int operand(int t) {
+    const Shape matrix = as_matrix(g_.shape(t));
+    const bool by_rows = matrix[0] > 1, by_columns = matrix[1] > 1;
+    const int tile =
+        load(in_shape(t, matrix), {by_columns && block_.grid.x > 1 ? 1 : -1, by_rows ? along_rows() : -1, -1}, -1,
+             {by_rows ? covered_rows_ : 1, by_columns ? covered_ : 1});
+    return tiles_.rows > 0 ? add(OpKind::permute, {tile}, {.sizes = {1, 0}}) : tile;
   }
 
   int in_shape(int t, const Shape& shape) {
     return out_.shape(t) == shape ? t : out_.add(OpKind::reshape, {t}, {.sizes = shape}, out_.name(t) + "_view");
   }
   /// Loads the numbers of rows or groups, and casts them: those of groups repeated for each element of a group.
-  int numbers(const GroupNumbers& of) {
+  int numbers(const WidenedWeight& w, const GroupNumbers& of) {
     int from = below_cast(g_, of.tensor);
-    const bool odd = graph::bits(g_.dtype(from)) < 8 && tiles_.k / (w_.k / of.groups) % 2 != 0;
+    const bool odd = graph::bits(g_.dtype(from)) < 8 && tiles_.k / (w.k / of.groups) % 2 != 0;
     if (odd) from = of.tensor;  // a tile would part a byte
     if (of.groups > 1) {
-      const std::int64_t run = w_.k / of.groups;
-      from = in_shape(from, {w_.n, of.groups, 1});
-      from = out_.add(OpKind::expand, {from}, {.sizes = {w_.n, of.groups, run}}, out_.name(from) + "_runs");
-      from = out_.add(OpKind::reshape, {from}, {.sizes = {w_.n, w_.k}}, out_.name(from) + "_each");
+      const std::int64_t run = w.k / of.groups;
+      from = in_shape(from, {w.n, of.groups, 1});
+      from = out_.add(OpKind::expand, {from}, {.sizes = {w.n, of.groups, run}}, out_.name(from) + "_runs");
+      from = out_.add(OpKind::reshape, {from}, {.sizes = {w.n, w.k}}, out_.name(from) + "_each");
     } else {
-      from = in_shape(from, {w_.n, 1});
+      from = in_shape(from, {w.n, 1});
     }
     const int first = block_.grid.x > 1 ? 0 : -1;
-    const int tile = load(from, {first, -1, -1}, of.groups > 1 ? 1 : -1, {covered_, of.groups > 1 ? w_.k : 1});
+    const int tile = load(from, {first, -1, -1}, of.groups > 1 ? 1 : -1, {covered_, of.groups > 1 ? w.k : 1});
     return dtype(tile) == of.dtype ? tile : add(OpKind::cast, {tile}, {.dtype = of.dtype});
   }
 
   const Known& g_;
-  const WidenedWeight& w_;
+  const Epilogue& of_;
+  const std::vector<WidenedWeight>& weights_;
+  const WidenedWeight& w_;  // the first one: all have its size
   WeightTiles tiles_;
-  std::int64_t covered_ = w_.n;  // rows of the weight that the tiles have
+  std::int64_t covered_ = w_.n, covered_rows_ = 0;  // rows of the weight, and of x, that the tiles have
+  int turned_ = -1;                                 // the transpose of the tile of rows
 };
 
-/// Writes the product of `op` with the widened weight `w` in these tiles.
-void replace(const Known& g, const KernelOp& op, Rewrite& out, const WidenedWeight& w, const WeightTiles& tiles) {
-  const Shape& x = g.shape(op.inputs[0]);
-  int from = op.inputs[0], to = op.outputs[0];
-  if (x.size() > 2) {
-    const std::int64_t rows = graph::size(x) / w.k;
-    from = out.add(OpKind::reshape, {from}, {.sizes = {rows, w.k}}, g.name(from) + "_rows");
-    to = out.make({g.dtype(to), {rows, w.n}, {}, g.name(to) + "_rows"});
-  }
-  out.keep(WeightWriter(g, out, w, tiles).write(from, to));
-  if (x.size() > 2) out.add(OpKind::reshape, {to}, {.sizes = g.shape(op.outputs[0])}, "", op.outputs[0]);
+/// Writes products and what follows them in these tiles.
+void replace(const Known& g, const Epilogue& of, Rewrite& out, const std::vector<WidenedWeight>& weights,
+             const WeightTiles& tiles) {
+  int from = of.products.front()->inputs[0], to = of.result;
+  const Shape x = as_matrix(g.shape(from)), y = g.shape(to);
+  if (g.shape(from).size() > 2) from = out.add(OpKind::reshape, {from}, {.sizes = x}, g.name(from) + "_rows");
+  if (y.size() != 2) to = out.make({g.dtype(to), as_matrix(y), {}, g.name(to) + "_rows"});
+  out.keep(WeightWriter(g, out, of, weights, tiles).write(from, to));
+  if (to != of.result) out.add(OpKind::reshape, {to}, {.sizes = y}, "", of.result);
 }
 
 /// Returns the weight of 4 or 8 bits by which the matmul `op` multiplies 16-bit rows.
@@ -271,29 +307,60 @@ std::optional<WidenedWeight> weight_of(const Known& g, const KernelOp& op) {
   return WeightReader(g).read(op.inputs[1]);
 }
 
+/// Returns whether threads may widen the weight for a product by wgmma, whose other operand is of type `dtype`.
+bool fits_registers(const Known& g, const WidenedWeight& w, DType dtype) {
+  if (w.dtype != dtype || (w.bias && (w.zero || !w.scale))) return false;
+  return std::ranges::all_of(std::array{w.scale, w.zero, w.bias}, [&](const std::optional<GroupNumbers>& numbers) {
+    return !numbers || (numbers->dtype == dtype && g.dtype(below_cast(g, numbers->tensor)) == dtype);
+  });
+}
+
+/// Makes the operators that end at `op` one custom operator, if it ends what follows products with narrow weights. `on_warpgroups`: the weight
+/// is A of a product by wgmma.
+bool weights_below(const Known& g, const KernelOp& op, Rewrite& out, bool on_warpgroups) {
+  const auto rows = [&](const KernelOp& product) { return as_matrix(g.shape(product.inputs[0]))[0]; };
+  const auto tiles = [&](const WidenedWeight& w, const KernelOp& product, std::int64_t count) {
+    const std::int64_t m = rows(product);
+    if (on_warpgroups)
+      return m > 8 && fits_registers(g, w, g.dtype(product.inputs[0])) ? tiles_of_warpgroups(w, m, count)
+                                                                       : std::nullopt;
+    return m <= max_weight_rows ? tiles_of(w, m, count) : std::nullopt;
+  };
+  const auto is_product = [&](const KernelOp& product) {
+    const std::optional<WidenedWeight> w = weight_of(g, product);
+    return w && tiles(*w, product, 1);
+  };
+  const auto together = [&](const KernelOp& a, const KernelOp& b) {
+    const std::optional<WidenedWeight> v = weight_of(g, a), w = weight_of(g, b);
+    return a.inputs[0] == b.inputs[0] && v->n == w->n && v->k == w->k && v->narrow == w->narrow &&
+           run_of(*v) == run_of(*w) && tiles(*v, a, 2);
+  };
+  const std::optional<Epilogue> of = EpilogueReader(g, {.is_product = is_product, .together = together}).ending_at(op);
+  if (!of) return false;
+  std::vector<WidenedWeight> weights;
+  for (const KernelOp* product : of->products) weights.push_back(*weight_of(g, *product));
+  const std::optional<WeightTiles> chosen = tiles(weights.front(), *of->products.front(), std::ssize(of->products));
+  if (chosen) replace(g, *of, out, weights, *chosen);
+  return chosen.has_value();
+}
+
+bool in_shared_memory(const Known& g, const KernelOp& op, Rewrite& out) { return weights_below(g, op, out, false); }
+bool in_registers(const Known& g, const KernelOp& op, Rewrite& out) { return weights_below(g, op, out, true); }
+
+bool has_narrow(const KernelGraph& g) {
+  return std::ranges::any_of(g.tensors, [](const KernelTensor& t) { return is_narrow(t.dtype); });
+}
+
 }  // namespace
 
-/// Makes the product with a weight of 4 or 8 bits one custom operator, whose blocks widen their tiles of the weight.
-bool widened_weights(const Known& g, const KernelOp& op, Rewrite& out) {
-  const std::optional<WidenedWeight> w = weight_of(g, op);
-  if (!w) return false;
-  const std::int64_t rows = graph::size(g.shape(op.inputs[0])) / w->k;
-  const std::optional<WeightTiles> tiles = rows > max_weight_rows ? std::nullopt : tiles_of(*w, rows);
-  if (tiles) replace(g, op, out, *w, *tiles);
-  return tiles.has_value();
+/// Makes products with weights of 4 or 8 bits, with what follows them, custom operators, whose blocks widen their tiles of the weights.
+std::optional<KernelGraph> widened_weights(const KernelGraph& g) {
+  return has_narrow(g) ? each<in_shared_memory>(g) : std::nullopt;
 }
 
 /// The same where wgmma multiplies the weight from registers: of more rows than its least, which one warp multiplies as well.
-bool weights_in_registers(const Known& g, const KernelOp& op, Rewrite& out) {
-  const std::optional<WidenedWeight> w = weight_of(g, op);
-  const DType dtype = g.dtype(op.inputs[0]);
-  if (!w || w->dtype != dtype || (w->bias && (w->zero || !w->scale))) return false;
-  for (const auto& numbers : {w->scale, w->zero, w->bias})  // threads load these as they are
-    if (numbers && (numbers->dtype != dtype || g.dtype(below_cast(g, numbers->tensor)) != dtype)) return false;
-  const std::int64_t rows = graph::size(g.shape(op.inputs[0])) / w->k;
-  const std::optional<WeightTiles> tiles = rows > 8 ? tiles_of_warpgroups(*w, rows) : std::nullopt;
-  if (tiles) replace(g, op, out, *w, *tiles);
-  return tiles.has_value();
+std::optional<KernelGraph> weights_in_registers(const KernelGraph& g) {
+  return has_narrow(g) ? each<in_registers>(g) : std::nullopt;
 }
 
 }  // namespace zellige::rewrite

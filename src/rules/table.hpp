@@ -37,9 +37,9 @@ OfOperator broadcast, reshape_after, view_of_input;  // rules_of_reshapes.cpp
 OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_concat, repeated_concat, bias_in_parts,
     kept_dimensions, permuted_reduction, split_reduction;  // rules_of_shapes.cpp
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
-    slice_after_view;                              // rules_of_products.cpp
-OfOperator widened_weights, weights_in_registers;  // rules_of_weights.cpp
-OfGraph scaled_blocks;                             // rules_of_scales.cpp
+    slice_after_view;                           // rules_of_products.cpp
+OfGraph widened_weights, weights_in_registers;  // rules_of_weights.cpp
+OfGraph scaled_blocks;                          // rules_of_scales.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                            // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
@@ -73,11 +73,10 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      split_rows},
     {Level::given, "widened weights",
      "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
-     "of each row or group of K",
-     each<widened_weights>},
+     "of each row or group of K; what follows it, element by element, is part of the kernel",
+     widened_weights},
     {Level::warpgroups, "weights in registers",
-     "a matmul reads such a cast, of groups of 128 at most, and warpgroups multiply it as A",
-     each<weights_in_registers>},
+     "a matmul reads such a cast, of groups of 128 at most, and warpgroups multiply it as A", weights_in_registers},
     {Level::warpgroups, "scaled blocks",
      "a matmul of bf16 reads casts of 8-bit floats along K, each times a float32 scale of blocks of a multiple of 128 "
      "of "

@@ -123,11 +123,13 @@ class OnWarpgroups {
     if (products_.empty()) return "no product is summed over the loop";
     if (p_.loop < 2) return "the loop makes one trip";
     std::vector<int> used = products_;
+    std::size_t widened = 0;
     for (int product : products_) {
       used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
-      if (kernel::widened_rows(p_, product)) widens_ = true, add_made_of(p_, p_.nodes[product].in[0], used);
+      if (kernel::widened_rows(p_, product)) ++widened, add_made_of(p_, p_.nodes[product].in[0], used);
     }
-    if (widens_ && products_.size() > 1) return "the loop widens an operand of one of several products";
+    widens_ = widened > 0;
+    if (widens_ && widened < products_.size()) return "the loop widens an operand of one of several products";
     for (int i : inside(p_))
       if (std::ranges::find(used, i) == used.end())
         return fmt::format("the loop evaluates %{} next to the product{}", i, products_.size() > 1 ? "s" : "");
@@ -249,7 +251,7 @@ class OnWarpgroups {
   const target::Target& target_;
   std::vector<int> products_;
   int scores_ = -1;      // the first of two chained matmuls; -1: sums of products
-  bool widens_ = false;  // the product's A is widened in registers
+  bool widens_ = false;  // each product's A is widened in registers
   bool scaled_ = false;  // a product's accumulators are those of one iteration
 };
 

@@ -1,5 +1,5 @@
 // Linear layers whose weights have 4 or 8 bits: any number of rows and columns, K of whole groups, a scale for each row or
-// group, with and without zero points, and at times a bias or an activation.
+// group, with and without zero points, and at times a bias, an activation, a residual, or a second layer as a gate.
 #include <cmath>
 
 #include "generate.hpp"
@@ -24,14 +24,21 @@ graph::KernelGraph random_weights(std::uint64_t seed) {
     return rng.chance(70) ? b.constant(std::move(name), shape, dtype) : b.input(std::move(name), shape, dtype);
   };
   const TensorHandle x = b.input("X", {rows, k}, wide);
-  TensorHandle w = cast(constant("W", {n, k}, narrow), wide);
-  if (groups) w = reshape(w, {n, k / group, group});
-  if (rng.chance(40)) w = w - constant("Z", per, wide);
-  if (rng.chance(90)) w = w * constant("S", per, wide);
-  if (groups) w = reshape(w, {n, k});
-  TensorHandle y = matmul(x, permute(w, {1, 0}));
+  const bool zeros = rng.chance(40), scales = rng.chance(90);
+  const auto product = [&](const std::string& suffix) {
+    TensorHandle w = cast(constant("W" + suffix, {n, k}, narrow), wide);
+    if (groups) w = reshape(w, {n, k / group, group});
+    if (zeros) w = w - constant("Z" + suffix, per, wide);
+    if (scales) w = w * constant("S" + suffix, per, wide);
+    if (groups) w = reshape(w, {n, k});
+    return matmul(x, permute(w, {1, 0}));
+  };
+  TensorHandle y = product("");
   if (rng.chance(30)) y = y + constant("B", {n}, wide);
   if (rng.chance(20)) y = silu(y);
+  if (rng.chance(15)) y = y * product("2");
+  if (rng.chance(15)) y = b.input("R", {rows, n}, wide) + y;
+  if (rng.chance(10)) y = y * b.input("P", {rows, 1}, wide);
   b.output(y, "Y");
   return b.build();
 }

@@ -1,5 +1,5 @@
-// Products of 8-bit floats with scales of blocks, by wgmma in two levels of accumulators: results, predicted counters, and where
-// the rule or the instruction is refused.
+// Products of 8-bit floats with scales of blocks, or without, and what follows them, by wgmma in two levels of accumulators: results, predicted
+// counters, and where the rule or the instruction is refused.
 #include <random>
 
 #include "../all_cases.hpp"
@@ -25,6 +25,7 @@ struct ScaledProduct {
   std::int64_t m, n, k, rows, columns;
   bool turned = false;  // B is a weight (n, k) that is scaled before it is transposed
   DType dtype = DType::e4m3;
+  bool bias = false;  // which is added to the product, in bf16
 };
 
 TensorHandle scaled(TensorHandle x, TensorHandle s, const Shape& blocks) {
@@ -41,7 +42,9 @@ graph::KernelGraph product_of(const ScaledProduct& p) {
   const TensorHandle T = b.input("T", p.turned ? of_b : Shape{of_b[1], of_b[0]}, DType::f32);
   const TensorHandle right =
       p.turned ? permute(scaled(B, T, {p.columns, 128}), {1, 0}) : scaled(permute(B, {1, 0}), T, {128, p.columns});
-  b.output(matmul(scaled(A, S, {p.rows, 128}), right), "Y");
+  TensorHandle y = matmul(scaled(A, S, {p.rows, 128}), right);
+  if (p.bias) y = relu(y + b.input("C", {p.n}, DType::bf16));
+  b.output(y, "Y");
   return b.build();
 }
 
@@ -59,20 +62,14 @@ bool apply_rule(graph::KernelGraph& g) {
 }
 
 /// Expects that the rule makes a kernel on warpgroups, perhaps after one that repeats scales, whose results are the reference's and whose counters are predicted.
-void expect_right(const ScaledProduct& p) {
-  SCOPED_TRACE(fmt::format("{} x {} x {}, scales of {} and {}, turned {}", p.m, p.n, p.k, p.rows, p.columns, p.turned));
-  const graph::KernelGraph given = product_of(p);
+void expect_right(const graph::KernelGraph& given, const std::vector<Array>& inputs, double least = 1e-4) {
   graph::KernelGraph g = given;
   ASSERT_TRUE(apply_rule(g));
   const plan::Plan plan = test::make_plan(g, target::find("sm_90a"));
   ASSERT_LE(plan.kernels.size(), 2u);
   EXPECT_TRUE(kernel::find_work(plan.kernels.back(), [](const kernel::Work& w) {
     return w.matmul.asynchronous() && std::string_view(w.matmul.row->name).find("F32E") != std::string_view::npos;
-  }));
-  std::vector<Array> inputs{integers({p.m, p.k}, 1), integers({p.n, p.k}, 2)};
-  for (std::size_t i = 2; i < 4; ++i)
-    inputs.push_back(
-        powers(given.tensors[static_cast<std::size_t>(given.inputs[i])].shape, 40503u * static_cast<unsigned>(i)));
+  })) << fmt::format("{}", fmt::join(plan.kernels.back().notes, "; "));
   const std::vector<Array> expected = reference::run_reference(given, inputs);
   static const toolchain::Cache cache = toolchain::Cache::temporary();
   const emit::EmittedProgram program = test::transpile(g, target::find("sm_90a"));
@@ -89,14 +86,55 @@ void expect_right(const ScaledProduct& p) {
     const std::vector<double> found = unpack(program.manifest.tensors[t], storage[t]);
     int wrong = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
-      wrong += !(std::fabs(found[i] - expected[0].values[i]) <= 0x1p-8 * std::fabs(expected[0].values[i]) + 1e-4);
+      wrong += !(std::fabs(found[i] - expected[0].values[i]) <= 0x1p-8 * std::fabs(expected[0].values[i]) + least);
     EXPECT_EQ(wrong, 0);
   }
 }
 
+void expect_right(const ScaledProduct& p) {
+  SCOPED_TRACE(fmt::format("{} x {} x {}, scales of {} and {}, turned {}", p.m, p.n, p.k, p.rows, p.columns, p.turned));
+  const graph::KernelGraph given = product_of(p);
+  std::vector<Array> inputs{integers({p.m, p.k}, 1), integers({p.n, p.k}, 2)};
+  for (std::size_t i = 2; i < given.inputs.size(); ++i)
+    inputs.push_back(
+        powers(given.tensors[static_cast<std::size_t>(given.inputs[i])].shape, 40503u * static_cast<unsigned>(i)));
+  expect_right(given, inputs, p.bias ? 0.1 : 1e-4);
+}
+
+/// A product of precision bf16 without scales of blocks, and what follows it: as torch._scaled_mm has it.
+struct BareProduct {
+  std::int64_t m, n, k;
+  bool by_rows = false;  // scales of rows and columns; else one of each operand
+  bool bias = false, residual = false;
+  bool turned = false;  // B is a weight (n, k); else an input (k, n) whose lines are of K
+  DType dtype = DType::e4m3;
+};
+
+void expect_bare_right(const BareProduct& p) {
+  SCOPED_TRACE(fmt::format("{} x {} x {}, by rows {}, bias {}, residual {}, turned {}", p.m, p.n, p.k, p.by_rows,
+                           p.bias, p.residual, p.turned));
+  graph::Builder b("bare");
+  const TensorHandle A = b.input("A", {p.m, p.k}, p.dtype), B = p.turned
+                                                                    ? permute(b.input("B", {p.n, p.k}, p.dtype), {1, 0})
+                                                                    : b.input("B", {p.k, p.n}, p.dtype, {1, p.k});
+  const Shape rows{p.by_rows ? p.m : 1, 1}, columns{1, p.by_rows ? p.n : 1};
+  TensorHandle y = matmul(A, B) * b.input("S", rows, DType::f32);
+  y = y * b.input("T", columns, DType::f32);
+  std::vector<Array> inputs{integers({p.m, p.k}, 1), integers(p.turned ? Shape{p.n, p.k} : Shape{p.k, p.n}, 2),
+                            powers(rows, 3), powers(columns, 4)};
+  if (p.bias) y = y + cast(b.input("C", {p.n}, DType::bf16), DType::f32), inputs.push_back(integers({p.n}, 5));
+  y = cast(y, DType::bf16);
+  if (p.residual) y = b.input("R", {p.m, p.n}, DType::bf16) + silu(y), inputs.push_back(integers({p.m, p.n}, 6));
+  b.output(y, "Y");
+  graph::KernelGraph g = b.build();
+  for (graph::KernelOp& op : g.ops)
+    if (op.kind == graph::OpKind::matmul) op.attributes.dtype = DType::bf16;
+  expect_right(g, inputs, p.residual ? 0.1 : 1e-4);
+}
+
 TEST(ScaledBlocks, AreMultipliedByWarpgroups) {
   expect_right({128, 128, 256, 1, 128});
-  expect_right({67, 144, 384, 1, 1, true, DType::e5m2});
+  expect_right({67, 144, 384, 1, 1, true, DType::e5m2, true});
   if (!test::all_cases()) return;
   std::mt19937 random(63);
   for (int draw = 0; draw < 20; ++draw) {
@@ -104,7 +142,22 @@ TEST(ScaledBlocks, AreMultipliedByWarpgroups) {
     const std::int64_t rows = from(0, 3) == 0 ? 128 : 1, columns = from(0, 1) == 0 ? 128 : 1;
     const std::int64_t m = rows == 1 ? from(1, 300) : 128 * from(1, 2),
                        n = columns == 1 ? 16 * from(1, 20) : 128 * from(1, 2);
-    expect_right({m, n, 128 * from(2, 6), rows, columns, from(0, 1) == 1, from(0, 2) == 0 ? DType::e5m2 : DType::e4m3});
+    expect_right({m, n, 128 * from(2, 6), rows, columns, from(0, 1) == 1, from(0, 2) == 0 ? DType::e5m2 : DType::e4m3,
+                  from(0, 1) == 1});
+  }
+}
+
+// Also rows that fill no instruction, columns that are no multiple of a tile's, and a K of no whole tiles.
+TEST(ScaledBlocks, OrNoneWithWhatFollows) {
+  expect_bare_right({.m = 5, .n = 200, .k = 272, .by_rows = true, .bias = true});
+  expect_bare_right({.m = 67, .n = 97, .k = 400, .residual = true, .turned = true});
+  if (!test::all_cases()) return;
+  std::mt19937 random(6305);
+  for (int draw = 0; draw < 20; ++draw) {
+    const auto from = [&](int low, int high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+    const std::int64_t m = from(0, 1) == 0 ? from(1, 16) : from(17, 300), n = from(1, 300), k = 16 * from(9, 40);
+    expect_bare_right({m, n, k, from(0, 1) == 1, from(0, 1) == 1, from(0, 2) == 0, from(0, 1) == 1,
+                       from(0, 2) == 0 ? DType::e5m2 : DType::e4m3});
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernel/widened.hpp"
 #include "plan/plan.hpp"
 #include "predict/predict.hpp"
+#include "rules/rule.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -76,36 +77,60 @@ TEST_P(PackedTypes, AreStoredTwoInAByteOrOne) {
 INSTANTIATE_TEST_SUITE_P(DTypes, PackedTypes, testing::ValuesIn(packed_types),
                          [](const auto& info) { return std::string(graph::name(info.param)); });
 
+/// What follows a layer's product: nothing; a bias and silu, spelled out; a residual of which all rows are read, in another shape; the gate of a
+/// second layer.
+enum class After : std::uint8_t { nothing, activation, residual, gate };
+
 /// A linear layer: rows, columns, K and elements of a group (0: one scale for each row).
 struct Layer {
   DType weight, activation;
   std::int64_t m, n, k, group;
   bool zero, bias = false;
+  After after = After::nothing;
 };
 
-/// Returns the layer's graph, and inputs of it.
-std::pair<graph::KernelGraph, std::vector<Array>> layer_of(const Layer& l) {
-  graph::Builder b("layer");
+/// Adds the product of the rows X with a weight of the layer, and the inputs' values.
+TensorHandle product_of(graph::Builder& b, const Layer& l, TensorHandle X, std::vector<Array>& inputs,
+                        const std::string& suffix) {
   const bool groups = l.group > 0;
   const Shape per = groups ? Shape{l.n, l.k / l.group, 1} : Shape{l.n, 1};
-  const TensorHandle X = b.input("X", {l.m, l.k}, l.activation), W = b.input("W", {l.n, l.k}, l.weight),
-                     S = b.input("S", per, l.activation);
-  std::vector<Array> inputs{integers({l.m, l.k}, 1), weights({l.n, l.k}, l.weight), scales(per)};
-  for (double& v : inputs[1].values) v = v != v ? 0 : std::clamp(v, -8.0, 15.0);
-  graph::round_to(l.weight, inputs[1].values.data(), std::ssize(inputs[1].values));
+  const TensorHandle W = b.input("W" + suffix, {l.n, l.k}, l.weight), S = b.input("S" + suffix, per, l.activation);
+  inputs.push_back(weights({l.n, l.k}, l.weight, static_cast<std::uint32_t>(suffix.size())));
+  for (double& v : inputs.back().values) v = v != v ? 0 : std::clamp(v, -8.0, 15.0);
+  graph::round_to(l.weight, inputs.back().values.data(), std::ssize(inputs.back().values));
+  inputs.push_back(scales(per));
   TensorHandle w = cast(W, l.activation);
   if (groups) w = reshape(w, {l.n, l.k / l.group, l.group});
   if (l.zero) {
-    w = w - b.input("Z", per, l.activation);
+    w = w - b.input("Z" + suffix, per, l.activation);
     inputs.push_back(integers(per, 5));
   }
   w = w * S;
   if (l.bias) {
-    w = w + b.input("B", per, l.activation);
+    w = w + b.input("B" + suffix, per, l.activation);
     inputs.push_back(integers(per, 5));
   }
   if (groups) w = reshape(w, {l.n, l.k});
-  b.output(matmul(X, permute(w, {1, 0})), "Y");
+  return matmul(X, permute(w, {1, 0}));
+}
+
+/// Returns the layer's graph, and inputs of it.
+std::pair<graph::KernelGraph, std::vector<Array>> layer_of(const Layer& l) {
+  graph::Builder b("layer");
+  const TensorHandle X = b.input("X", {l.m, l.k}, l.activation);
+  std::vector<Array> inputs{integers({l.m, l.k}, 1)};
+  TensorHandle y = product_of(b, l, X, inputs, "");
+  if (l.after == After::activation) {
+    y = y * (1.0 / 64) + b.input("C", {l.n}, l.activation);
+    y = y * sigmoid(y);
+    inputs.push_back(integers({l.n}, 3));
+  } else if (l.after == After::residual) {
+    y = b.input("R", {1, l.m, l.n}, l.activation) + reshape(y, {1, l.m, l.n});
+    inputs.push_back(integers({1, l.m, l.n}, 3));
+  } else if (l.after == After::gate) {
+    y = silu(y * (1.0 / 64)) * product_of(b, l, X, inputs, "2");
+  }
+  b.output(y, "Y");
   return {b.build(), std::move(inputs)};
 }
 
@@ -126,19 +151,24 @@ std::vector<double> emulate_counted(const graph::KernelGraph& g, const std::vect
   return {};
 }
 
-/// Expects that the layer is one kernel for the target, which computes what the reference does. Returns its graph.
-graph::KernelGraph expect_one_kernel(const Layer& l, const char* target) {
-  const auto& [g, inputs] = layer_of(l);
-  fuse::Optimized o = fuse::optimize(g, target::find(target));
-  EXPECT_EQ(o.kernels.size(), 1u) << target;
-  const std::vector<Array> expected = reference::run_reference(g, inputs);
-  const std::vector<double> found = emulate_counted(o.graph, inputs, target);
+void expect_values(const Layer& l, const std::vector<double>& found, const Array& expected, const char* target) {
   const double step = std::ldexp(1.0, -graph::format(l.activation).mantissa);
+  // The reference rounds what follows the product step by step.
+  const double each = l.after == After::nothing ? step : 4 * step, least = l.after == After::nothing ? 1e-3 : 32 * step;
+  ASSERT_EQ(found.size(), expected.values.size());
   int wrong = 0;
   for (std::size_t i = 0; i < found.size(); ++i)
-    wrong += !(std::fabs(found[i] - expected[0].values[i]) <= step * std::fabs(expected[0].values[i]) + 1e-3);
+    wrong += !(std::fabs(found[i] - expected.values[i]) <= each * std::fabs(expected.values[i]) + least);
   EXPECT_EQ(wrong, 0) << target;
-  return std::move(o.graph);
+}
+
+/// Expects that the layer is one kernel for the target, which computes what the reference does.
+void expect_one_kernel(const Layer& l, const char* target) {
+  const auto& [g, inputs] = layer_of(l);
+  const fuse::Optimized o = fuse::optimize(g, target::find(target));
+  EXPECT_EQ(o.kernels.size(), 1u) << target;
+  const std::vector<Array> expected = reference::run_reference(g, inputs);
+  expect_values(l, emulate_counted(o.graph, inputs, target), expected[0], target);
 }
 
 class WidenedLayers : public testing::TestWithParam<Layer> {};
@@ -159,14 +189,28 @@ std::vector<std::string> steps_of_loop(const kernel::Kernel& k) {
   return names;
 }
 
+/// Returns the layer's graph with the weight as A of products by wgmma, whether or not that costs less, and expects the results.
+graph::KernelGraph expect_on_warpgroups(const Layer& l) {
+  auto [g, inputs] = layer_of(l);
+  const std::vector<Array> expected = reference::run_reference(g, inputs);
+  candidate::CostCache known;
+  EXPECT_TRUE(fuse::apply(rules::Level::warpgroups, g, {}, known));
+  expect_values(l, emulate_counted(g, inputs, "sm_90a"), expected[0], "sm_90a");
+  return std::move(g);
+}
+
 TEST_P(LayersInRegisters, AreWidenedByAnItemOfTheSchedule) {
-  const graph::KernelGraph g = expect_one_kernel(GetParam(), "sm_90a");
+  const graph::KernelGraph g = expect_on_warpgroups(GetParam());
   const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
   const kernel::Kernel& k = plan.kernels[0];
-  EXPECT_TRUE(kernel::find_work(k, [](const kernel::Work& w) { return w.matmul.chained(); }));
+  EXPECT_TRUE(kernel::find_work(k, [](const kernel::Work& w) { return w.matmul.chained(); }))
+      << fmt::format("{}", fmt::join(k.notes, "\n"));
   std::vector<std::string> steps = steps_of_loop(k);
   std::erase(steps, "release");  // there is none where each iteration has a stage
-  EXPECT_EQ(steps, (std::vector<std::string>{"wait_group", "acquire", "to operand", "mma", "commit"}));
+  std::vector<std::string> expected{"wait_group", "acquire", "to operand", "mma", "commit"};
+  if (GetParam().after == After::gate)
+    expected = {"wait_group", "acquire", "to operand", "to operand", "mma", "mma", "commit"};
+  EXPECT_EQ(steps, expected);
   const kernel::Work* widens =
       kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_operand; });
   ASSERT_TRUE(widens);
@@ -179,7 +223,11 @@ INSTANTIATE_TEST_SUITE_P(Layers, LayersInRegisters,
                                          Layer{DType::int4, DType::bf16, 72, 64, 128, 32, false},
                                          Layer{DType::int4, DType::bf16, 65, 72, 256, 64, false, true},
                                          Layer{DType::int8, DType::bf16, 66, 65, 128, 0, true},
-                                         Layer{DType::e4m3, DType::f16, 257, 63, 192, 0, false}));
+                                         Layer{DType::e4m3, DType::f16, 257, 63, 192, 0, false},
+                                         Layer{DType::uint4, DType::bf16, 66, 130, 256, 128, true, false,
+                                               After::activation},
+                                         Layer{DType::int8, DType::f16, 33, 70, 192, 0, false, false, After::residual},
+                                         Layer{DType::int4, DType::f16, 40, 65, 256, 64, false, false, After::gate}));
 
 INSTANTIATE_TEST_SUITE_P(Layers, WidenedLayers,
                          testing::Values(Layer{DType::uint4, DType::f16, 1, 128, 512, 128, true},
@@ -188,7 +236,11 @@ INSTANTIATE_TEST_SUITE_P(Layers, WidenedLayers,
                                          Layer{DType::e2m1, DType::f16, 3, 64, 256, 32, false},
                                          Layer{DType::int4, DType::bf16, 7, 96, 256, 32, false, true},
                                          Layer{DType::int8, DType::f16, 17, 64, 256, 0, false},
-                                         Layer{DType::e4m3, DType::bf16, 4, 64, 256, 0, false}));
+                                         Layer{DType::e4m3, DType::bf16, 4, 64, 256, 0, false},
+                                         Layer{DType::uint4, DType::bf16, 9, 96, 256, 128, true, false,
+                                               After::activation},
+                                         Layer{DType::int8, DType::f16, 1, 80, 256, 0, false, false, After::residual},
+                                         Layer{DType::int4, DType::f16, 6, 64, 256, 64, false, false, After::gate}));
 
 }  // namespace
 }  // namespace zellige::run
