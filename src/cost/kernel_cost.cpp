@@ -100,8 +100,12 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double narrow = k.matmuls > 0 && k.narrow_copies > 0 ? costs.rest_narrow / resident : 0;
   const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest + narrow;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
-  const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration
-                                : k.waves * k.tiles * (costs.tile + costs.tile_value * k.values);
+  const double store = costs.tile + costs.tile_value * k.values;  // of a tile
+  // Where stores overlap with products, that of the last tile is left, and of others what takes longer than the products of a tile.
+  const double stores = !k.overlaps ? k.tiles * store
+                                    : store + std::max(0.0, k.tiles - 1) *
+                                                  std::max(0.0, store - k.tensor_cycles / std::max(1.0, k.tiles));
+  const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration : k.waves * stores;
   const double exchange = k.exchanged_bytes > 0 ? costs.exchange + k.exchanged_bytes / costs.exchange_cycle
                           : k.multicasts        ? costs.cluster
                                                 : 0;

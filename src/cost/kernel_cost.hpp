@@ -37,6 +37,7 @@ struct KernelCost {
   double exchanged_bytes = 0;
   bool spills = false;      // threads need more registers than there are
   bool multicasts = false;  // blocks of a cluster load parts of a tile for each other
+  bool overlaps = false;    // the next tile is multiplied while warps store one
 
   // Set by time_of().
   std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all

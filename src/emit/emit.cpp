@@ -86,6 +86,7 @@ manifest::Manifest manifest_of(const plan::Plan& plan, const predict::CostEstima
 constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"roles(", "block/warpgroups.hpp"},
     {"TensorProducts<", "block/tensor_memory.hpp"},
+    {"ProductSets<", "block/product_sets.hpp"},
     {"Fragment<", "block/fragment.hpp"},
     {"multiply<", "block/multiply.hpp"},
     {"addressed_run<", "block/store_matrix.hpp"},

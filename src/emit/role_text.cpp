@@ -117,9 +117,14 @@ void roles(const KernelText& k) {
   const auto all = std::ranges::find_if(s.setup, [](const kernel::Step& step) {
     return !kernel::as<kernel::MbarrierInit>(step) && !kernel::as<kernel::FenceInit>(step);
   });
-  if (!k.columns.none())
+  const std::int64_t after_channels = kernel::shared_bytes_of_channels(s);
+  for (const kernel::Channel& c : s.channels)
+    if (kernel::in_columns(c))
+      k.out.line("ProductSets<{}, {}, {}, {}> products({}, {});", k.columns.groups, k.columns.count, k.columns.together,
+                 k.columns.sets, c.offset, after_channels);
+  if (!k.columns.none() && k.columns.sets == 0)
     k.out.line("TensorProducts<{}, {}, {}> products({});", k.columns.groups, k.columns.count, k.columns.together,
-               kernel::shared_bytes_of_channels(s));
+               after_channels);
   k.out.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(k.plan, k.program))
     if (p.node >= 0) k.out.line("prefetch_tma_descriptor({});", map_name(k, p.node));
@@ -134,19 +139,23 @@ void roles(const KernelText& k) {
                                          agent.warps, agent.registers);
     k.out.open("{}{}", a == 0 ? "roles(" : "", role);
     // A producer has the next stage of a ring to fill; a consumer the next to acquire, the next to release, and the one
-    // that it reads.
+    // that it reads. Sets of columns likewise.
     for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+      if (kernel::in_columns(s.channels[c]) && s.channels[c].producer == place.agent)
+        k.out.line("auto set_at = products.first_empty();");
+      if (kernel::in_columns(s.channels[c]) && kernel::consumes(s.channels[c], place.agent))
+        k.out.line("auto set_at = products.first();");
       if (!by_mbarriers(s.channels[c])) continue;
       if (s.channels[c].producer == place.agent) k.out.line("auto {0}_next = {0}.first_empty();", ring(k, c));
       if (kernel::consumes(s.channels[c], place.agent))
         k.out.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(k, c));
     }
-    const bool multiplies = !k.columns.none() && kernel::issuers(s, agent) != 1;
-    if (multiplies) k.out.line("products.find();");
+    const bool loads = !k.columns.none() && kernel::issuers(s, agent) != 1;
+    if (loads || kernel::multiplies_into(s, agent) >= 0) k.out.line("products.find();");
     run(k, place, agent.steps);
     if (a == 0) end_exchange_of_ranks(k);
-    if (multiplies) {
-      if (!loads_products(s, agent, agent.steps))
+    if (loads) {
+      if (k.columns.sets == 0 && !loads_products(s, agent, agent.steps))
         fault("{}: no step after the loop waits for its products in tensor memory", s.name());
       k.out.line("products.free();");
     }
@@ -176,6 +185,10 @@ void tiles(const KernelText& k, const StepPlace& place, const kernel::Loop& begi
   } else if (walk.rows > 0 || grid.count() > 1) {
     k.out.line("const int tile = blockIdx.x{};", of);
   }
+  if (kernel::multiplies_into(k.plan, k.plan.agents[place.agent]) >= 0) {  // it needs no coordinates
+    run(k, place, begin.body);
+    return k.out.close();
+  }
   if (walk.rows > 0) {
     k.out.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / rows, walk.columns,
                std::max<std::int64_t>(1, walk.group / rows));
@@ -200,6 +213,28 @@ void tiles(const KernelText& k, const StepPlace& place, const kernel::Loop& begi
   if (several) k.out.close();
 }
 
+/// Emits the wait for the next set of columns: until it is empty, if the role multiplies into it, else until it is full, and the loads of
+/// its accumulators.
+void acquire_set(const KernelText& k, bool multiplies) {
+  if (multiplies) return k.out.line("products.acquire(set_at);");
+  k.out.line("products.wait(set_at);");
+  for (const auto& [node, column] : k.columns.first) {
+    registers(k, node, k.plan.layout_of(*k.plan.product_of(node)));
+    k.out.line("products.load<{0}>(acc{1}, set_at);", column, node);
+  }
+}
+
+/// Emits the release of a stage of a ring, or of a set of columns. Of a role that multiplies into sets its products arrive.
+void release_stage(const KernelText& k, int channel, bool multiplies) {
+  if (kernel::in_columns(k.plan.channels[channel]))
+    return multiplies ? k.out.line("products.commit(products.full_barrier(set_at++));")
+                      : k.out.line("products.release(set_at++);");
+  const int cluster = kernel::cluster_of(k.plan, channel);
+  if (!multiplies) return k.out.line("{0}.release({0}_used++);", ring(k, channel));
+  k.out.line("products.commit({0}.empty_barrier({0}_used++){1});", ring(k, channel),
+             cluster > 1 ? fmt::format(", {}", (1 << cluster) - 1) : "");
+}
+
 /// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
 void handover(const KernelText& k, const StepPlace& place, const kernel::Step& step, const kernel::Sync& sync) {
   const kernel::Kernel& s = k.plan;
@@ -207,6 +242,7 @@ void handover(const KernelText& k, const StepPlace& place, const kernel::Step& s
     return target::handover(verify::completion(verify::groups_of(s, s.agents[place.agent], step)));
   };
   const auto exchanges = [&](int c) { return kernel::is_exchange(s.channels[c]); };
+  const bool multiplies = kernel::multiplies_into(s, s.agents[place.agent]) >= 0;  // for other roles
   const auto of_products = [&] {
     return !k.columns.none() && &groups() == &target::handover(Instruction::Completion::commit_group);
   };
@@ -225,6 +261,7 @@ void handover(const KernelText& k, const StepPlace& place, const kernel::Step& s
       },
       [&](const kernel::Acquire& of) {
         if (exchanges(of.channel)) return k.out.line("exchange.wait();");
+        if (kernel::in_columns(s.channels[of.channel])) return acquire_set(k, multiplies);
         const std::string name = ring(k, of.channel);
         if (s.channels[of.channel].producer == place.agent) {
           k.out.line("const auto {0}_at = {0}_next++;", name);
@@ -235,10 +272,14 @@ void handover(const KernelText& k, const StepPlace& place, const kernel::Step& s
       },
       [&](const kernel::Release& of) {
         if (exchanges(of.channel)) return k.out.line("exchange.release(block_rank);");
-        k.out.line("{0}.release({0}_used++);", ring(k, of.channel));
+        release_stage(k, of.channel, multiplies);
       },
       [&](const kernel::MbarrierInit& of) {
-        k.out.line("{}.init({});", exchanges(of.channel) ? "exchange" : ring(k, of.channel), of.arrivals);
+        k.out.line("{}.init({});",
+                   exchanges(of.channel)                        ? "exchange"
+                   : kernel::in_columns(s.channels[of.channel]) ? "products"
+                                                                : ring(k, of.channel),
+                   of.arrivals);
       },
       [&](const kernel::Drain& of) {
         k.out.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers", ring(k, of.channel));
@@ -311,6 +352,7 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
   const auto column = k.columns.first.find(work.node);
   const bool in_columns = column != k.columns.first.end();
   const int together = in_columns ? k.columns.together : 1, rows = row.m * together;  // of an instruction
+  const bool apart = in_columns && k.columns.sets > 0;  // one thread multiplies the rows of all warpgroups
   const auto operand = [&](int side) {
     const int buffer = k.plan.tensor_of(n.in[side]);
     const SmemTensor& b = k.plan.tensors[buffer];
@@ -319,7 +361,7 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
     std::string tile = ring_tile(k, buffer);
     // The first row of this warpgroup, or of the warpgroups that multiply together: rows of K are contiguous, or one span contains
     // all of K.
-    if (side == 0 && m.m > rows)
+    if (side == 0 && m.m > rows && !apart)
       tile += fmt::format(" + warp / {} * {}", kernel::warps_of(row) * together,
                           (along_k ? rows : together * m.k) * b.span());
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
@@ -329,6 +371,10 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
              n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
              printable(k.block.nodes[n.in[0]].name), printable(k.block.nodes[n.in[1]].name), m.m, m.columns(), m.k,
              in_columns ? "in tensor memory" : "on wgmma", rows, row.n, row.k, peeled ? ", the first" : "");
+  if (apart)
+    return k.out.line("products.issue<{}, {}, {}, {}>(set_at, {}, {});", type_name(k.block.nodes[n.in[1]].dtype),
+                      tile::ceil_div(m.k, row.k), column->second, fragment_type(k.plan.layout_of(work)), operand(0),
+                      operand(1));
   if (!n.carried) registers(k, work.node, k.plan.layout_of(work));
   k.out.line("{}<{}, {}{}>(acc{}, {}, {}{});", in_columns ? "products.issue" : "issue_wgmma",
              type_name(k.block.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),

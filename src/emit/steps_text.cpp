@@ -44,6 +44,7 @@ void start(const KernelText& k, const Work& t) {
   const Node& n = k.block.nodes[t.node];
   const Context* c = t.context >= 0 ? &k.plan.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
+    if (k.columns.sets > 0) return k.out.line("products.clear<{}>();", k.columns.first.at(t.node));
     registers(k, t.node, *c);
     if (overwritten(k.plan, t.node)) return;
     k.out.line("acc{}.clear();", t.node);

@@ -109,7 +109,7 @@ std::string of_barrier(const Separated& s) {
 }
 
 std::string tensor_of(const kernel::Kernel& k, const kernel::Channel& c) {
-  return c.tensor >= 0 ? k.tensors[c.tensor].name : "registers";
+  return c.tensor >= 0 ? k.tensors[c.tensor].name : kernel::in_columns(c) ? "tensor memory" : "registers";
 }
 
 std::string of_acquire(const kernel::Kernel& k, int agent, int channel) {

@@ -34,7 +34,7 @@ inline std::vector<graph::DType> values_of(graph::DType) { return graph::all_dty
 inline std::vector<graph::OpKind> values_of(graph::OpKind) { return graph::all_ops(); }
 inline auto values_of(tile::NodeKind) { return up_to(tile::NodeKind::store); }
 inline auto values_of(kernel::WorkKind) { return up_to(kernel::WorkKind::from_cluster); }
-inline auto values_of(kernel::Synchronisation) { return up_to(kernel::Synchronisation::mbarrier_cluster); }
+inline auto values_of(kernel::Synchronisation) { return up_to(kernel::Synchronisation::mbarrier_commit); }
 inline auto values_of(kernel::Global) { return up_to(kernel::Global::anything); }
 inline auto values_of(kernel::Loop::Kind) { return up_to(kernel::Loop::tiles); }
 

@@ -5,11 +5,11 @@
 namespace zellige::kernel {
 
 std::string_view name(Synchronisation by) {
-  static constexpr std::string_view names[] = {"block_barrier", "named_barrier", "cp_async_group",  "mbarrier_bytes",
-                                               "commit_group",  "bulk_group",    "mbarrier_cluster"};
-  static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_cluster) + 1);
-  if (by <= Synchronisation::mbarrier_cluster) return names[std::size_t(by)];
-  fail("kernel: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
+  static constexpr std::string_view names[] = {"block_barrier", "named_barrier", "cp_async_group",   "mbarrier_bytes",
+                                               "commit_group",  "bulk_group",    "mbarrier_cluster", "mbarrier_commit"};
+  static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_commit) + 1);
+  if (by <= Synchronisation::mbarrier_commit) return names[std::size_t(by)];
+  fail("kernel: {} is no synchronisation; the last is mbarrier_commit", static_cast<int>(by));
 }
 
 Synchronisation synchronisation(Completion completion) {
@@ -52,7 +52,7 @@ std::int64_t barrier_bytes(const Channel& c) {
   constexpr std::int64_t mbarrier_bytes_each = 8;
   if (is_exchange(c)) return mbarrier_bytes_each;
   // A full and an empty barrier per stage.
-  return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
+  return has_stages(c) ? 2 * mbarrier_bytes_each * c.stages : 0;
 }
 
 std::vector<Work> works(const Kernel& k) {
@@ -87,7 +87,17 @@ int arrivals_of(const Kernel& s, int channel) {
 
 bool consumes(const Channel& c, int agent) { return std::ranges::find(c.consumers, agent) != c.consumers.end(); }
 
+int multiplies_into(const Kernel& k, const Agent& agent) {
+  const Step* product = find_step(agent.steps, [&](const Step& s) {
+    const Mma* mma = as<Mma>(s);
+    return mma && mma->channel >= 0 && mma->channel < static_cast<int>(k.channels.size()) &&
+           in_columns(k.channels[mma->channel]);
+  });
+  return product ? channel_of(*product) : -1;
+}
+
 int issuers(const Kernel& k, const Agent& agent) {
+  if (multiplies_into(k, agent) >= 0) return 1;
   const auto of_all = [&](const Step& s) {
     return match(
         s,

@@ -56,6 +56,9 @@ enum class Synchronisation : std::uint8_t {
   bulk_group,      // a TMA store: its source is free after wait_group
   // The blocks of a cluster write into each other's shared memory; each arrives at an mbarrier of every other block.
   mbarrier_cluster,
+  // Full and empty mbarriers of sets of columns in tensor memory. The producer is one thread that multiplies: a set is full, and a stage
+  // of its operands empty, when all products that it has started are complete (tcgen05.commit).
+  mbarrier_commit,
 };
 /// Returns the enumerator's name. Throws Error if the value is no enumerator.
 std::string_view name(Synchronisation);
@@ -81,6 +84,10 @@ bool consumes(const Channel&, int agent);
 /// Returns whether the blocks of a cluster exchange partial results through the channel (split-K): each
 /// writes into the shared memory of the others.
 inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
+/// Returns whether the channel's stages are sets of columns in tensor memory, which one thread fills by products.
+inline bool in_columns(const Channel& c) { return c.by == Synchronisation::mbarrier_commit; }
+/// Returns whether agents acquire and release the channel's stages by a full and an empty mbarrier of each.
+inline bool has_stages(const Channel& c) { return c.by == Synchronisation::mbarrier_bytes || in_columns(c); }
 /// Returns the bytes of shared memory for the mbarriers of the channel; 0 if it has none.
 std::int64_t barrier_bytes(const Channel&);
 
@@ -280,8 +287,11 @@ int exchange_of(const Kernel&, int tensor);
 int cluster_of(const Kernel&, int channel);
 /// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0: none.
 int arrivals_of(const Kernel&, int channel);
+/// Returns the channel of the sets of columns into which a warp role multiplies for others, -1 if it does not. Its releases are
+/// arrivals of what it has started (tcgen05.commit).
+int multiplies_into(const Kernel&, const Agent&);
 /// Returns the number of threads that carry out the steps of a warp role: 1 if all that it starts are copies that
-/// announce bytes to an mbarrier (TMA loads), which one thread issues; otherwise all of its threads.
+/// announce bytes to an mbarrier (TMA loads), or products for other roles, which one thread issues; otherwise all of its threads.
 int issuers(const Kernel&, const Agent&);
 
 /// Returns whether the kernel's rows go through registers (selection/row_registers.hpp). Its loads are then all in flight together.

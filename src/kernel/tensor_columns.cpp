@@ -29,7 +29,10 @@ TensorColumns tensor_columns(const Kernel& k) {
   if (k.warp_specialized())
     for (const Work& w : works(k))
       if (w.kind == WorkKind::mma) products.emplace(w.node, w.matmul);
-  return tensor_columns(products);
+  TensorColumns all = tensor_columns(products);
+  for (const Channel& c : k.channels)
+    if (in_columns(c) && !all.none()) all.sets = c.stages;
+  return all;
 }
 
 std::int64_t shared_bytes_of_channels(const Kernel& k) { return k.shared_bytes - tensor_columns(k).shared_bytes(); }

@@ -15,10 +15,13 @@ struct TensorColumns {
   std::int64_t count = 0;             // of columns
   int groups = 0;                     // warpgroups that multiply
   int together = 1;                   // an instruction multiplies the rows of this number of them
+  // Sets of `count` columns each, into which one thread multiplies in turn (block/product_sets.hpp); 0: the threads that load the columns
+  // issue the products, too.
+  int sets = 0;
 
   bool none() const { return first.empty(); }
-  /// Returns how many mbarriers the products commit to.
-  std::int64_t barriers() const { return none() ? 0 : 16 * groups / together; }
+  /// Returns how many mbarriers the products commit to, besides those of channels.
+  std::int64_t barriers() const { return none() || sets > 0 ? 0 : 16 * groups / together; }
   std::int64_t shared_bytes() const { return none() ? 0 : 8 * barriers() + 16; }
   /// Returns how many columns the accumulators of such a product take.
   std::int64_t of(const MatmulChoice&) const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/agent_steps.hpp"
-#include "plan/loop_parts.hpp"
+#include "plan/multiplier.hpp"
 #include "schedule/peeled_loop.hpp"
 #include "selection/select.hpp"
 #include "target/pipe.hpp"
@@ -12,143 +12,20 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int consumer = 0, producer = 1;  // indices of agents
+constexpr int consumer = LoopParts::consumer, producer = LoopParts::producer;  // indices of agents
 
-/// Adds the channel that a task of agent `from` fills, and returns its index. A copy through registers is waited for as
+/// Adds the channel that a task of agent `from` fills for agent `to`, and returns its index. A copy through registers is waited for as
 /// if it were a cp.async.
-int add_channel(kernel::Kernel& kernel, std::string name, const selection::WorkItem& task, int from, int stages = 1) {
+int add_channel(kernel::Kernel& kernel, std::string name, const selection::WorkItem& task, int from, int stages = 1,
+                int to = consumer) {
   const Instruction* row = task.kind == kernel::WorkKind::mma ? task.matmul.row : task.copy.row;
   const kernel::Synchronisation by =
       task.kind == kernel::WorkKind::to_cluster
           ? kernel::Synchronisation::mbarrier_cluster
           : kernel::synchronisation(row ? row->completion : kernel::Completion::copy_group);
-  kernel.channels.push_back({std::move(name), task.tensor, stages, from, {consumer}, by});
+  kernel.channels.push_back({std::move(name), task.tensor, stages, from, {to}, by});
   return static_cast<int>(kernel.channels.size()) - 1;
 }
-
-/// The channels of a producer and a consumer; -1: absent.
-struct AgentChannels {
-  // By group of asynchronous products of the loop: its accumulators, and the ring of the tiles that it reads.
-  std::vector<int> accumulators = {}, rings = {};
-  int cp_async = -1, stores = -1;  // copies by cp.async and TMA stores outside the loop
-  int resident = -1;               // tiles that are loaded once
-  int exchange = -1;               // split-K's exchange
-};
-
-/// What agents are made from, and the channels between them.
-struct AgentInputs {
-  kernel::Kernel& kernel;
-  const selection::Tasks& tasks;
-  const selection::PhasedTasks& phases;
-  LoopBarriers barriers;
-  AgentChannels channels = {};
-  LoopParts loop = {};  // of a producer and a consumer
-};
-
-/// An agent, and the steps of phases of tasks.
-class PhaseSteps : protected AgentSteps {
- public:
-  /// `waits`: whether the agent waits for earlier kernels.
-  PhaseSteps(const AgentInputs& from, std::string name, int warps, int registers = 0, bool waits = true)
-      : AgentSteps(from.kernel, from.tasks),
-        phases_(from.phases),
-        barriers_(from.barriers),
-        channels_(from.channels),
-        parts_(from.loop) {
-    agent_.name = std::move(name), agent_.warps = warps, agent_.registers = registers;
-    waited_ = !waits, barrier_ = channels_.rings.empty() ? 0 : 1, cp_async_ = channels_.cp_async;
-  }
-
- protected:
-  /// Adds the steps that initialise the states of the loop.
-  void start_states() {
-    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-      const selection::WorkItem& task = tasks_[t];
-      const bool carried = plan_.program.nodes[task.node].carried &&
-                           (task.kind == kernel::WorkKind::mma || task.kind == kernel::WorkKind::reduce);
-      if (!carried && task.kind != kernel::WorkKind::accumulate) continue;
-      kernel::Step& s = start(t);
-      if (task.kind == kernel::WorkKind::accumulate && task.tensor >= 0) s.writes.push_back({task.tensor, 0, true});
-    }
-  }
-
-  /// Adds the steps of the tasks of one phase (between two barriers). A matmul that is computed in slices of N
-  /// becomes a loop over the slices, together with the tasks that read each slice's accumulators. `of`: the channel of
-  /// the asynchronous matmuls whose accumulators the tasks read.
-  void work(const std::vector<int>& tasks, int of = -1) {
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const selection::WorkItem& task = tasks_[tasks[i]];
-      const int slices = task.kind == kernel::WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
-      if (slices == 1) {
-        kernel::Step& s = run(tasks[i]);
-        if (kernel::Compute* compute = kernel::as<kernel::Compute>(s)) compute->channel = of;
-        if (kernel::Copy* copy = kernel::as<kernel::Copy>(s)) {
-          copy->channel = channels_.stores;  // adjacent TMA stores are one group
-          if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1])) commit(channels_.stores);
-        }
-        continue;
-      }
-      const auto takes_on = [&](const selection::WorkItem& next) {  // it works on the same accumulators
-        return next.context == task.context && next.kind != kernel::WorkKind::finish &&
-               next.kind != kernel::WorkKind::mma;
-      };
-      std::size_t last = i;
-      while (last + 1 < tasks.size() && takes_on(tasks_[tasks[last + 1]])) ++last;
-      for (std::size_t k = i; k <= last; ++k) {
-        const selection::WorkItem& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
-        if (sum.kind == kernel::WorkKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
-      }
-      open({.kind = kernel::Loop::slices, .trip_count = slices});
-      for (; i < last; ++i) run(tasks[i]);
-      run(tasks[i]);
-      close();
-    }
-  }
-
-  /// Adds the steps after the loop, or all steps if the kernel has no loop. Waits for pending cp.async copies before
-  /// each barrier, and before tasks that read copied tiles without a barrier.
-  void straight() {
-    bool pending = false;
-    const auto settle = [&] {
-      if (pending) commit(cp_async_), arrive(0, cp_async_);
-      pending = false;
-    };
-    for (std::size_t i = 0; i < phases_.after.size(); ++i) {
-      const std::vector<int>& phase = phases_.after[i];
-      if (i > 0) {
-        settle();
-        // What stores read by the asynchronous proxy, threads have written by the generic one.
-        const auto needs_fence = [&](int t) {
-          return !copies(t) && target::fence(target::Proxy::generic, target::proxy(tasks_[t].copy.row));
-        };
-        if (std::ranges::any_of(phase, needs_fence)) step(kernel::FenceProxy{});
-        barrier();
-      }
-      std::vector<int> rest;
-      bool reads = false;
-      const auto copy = [&](int t) { run(t), pending = pending || travels(t); };
-      const bool waits = plan_.programmatic && !waited_;
-      for (int t : phase)
-        if (waits && tasks_[t].constant) copy(t);
-      depend();
-      for (int t : phase) {
-        if (copies(t)) {
-          if (!waits || !tasks_[t].constant) copy(t);
-          continue;
-        }
-        rest.push_back(t);
-        for (int w : tasks_[t].after_same) reads = reads || copies(w);
-      }
-      if (reads) settle();
-      work(rest);
-    }
-  }
-
-  const selection::PhasedTasks& phases_;
-  const LoopBarriers barriers_;
-  const AgentChannels channels_;
-  const LoopParts& parts_;
-};
 
 /// The agent of a kernel that has no other.
 class BlockAgent : PhaseSteps {
@@ -159,7 +36,7 @@ class BlockAgent : PhaseSteps {
     for (int t : phases_.copied_each)
       add_channel(plan_, plan_.tensors[tasks_[t].tensor].name, tasks_[t], consumer, plan_.stages());
     if (plan_.program.loop > 1) {
-      start_states();
+      start_states(true);
       const BlockLoop loop = block_loop(plan_, phases_, barriers_.copies_cross);
       start_copies(static_cast<int>(loop.ahead));
       open({.trip_count = plan_.iterations_per_block(), .bounded = kernel::has_loop_bounds(plan_)});
@@ -232,11 +109,6 @@ class BlockAgent : PhaseSteps {
   }
 };
 
-/// Returns the maximum number of output tiles that one block computes; whether it computes several.
-std::int64_t tiles_each(const kernel::Kernel& kernel) {
-  return kernel.blocks == 0 ? 1 : tile::ceil_div(kernel.program.grid.count() * kernel.parts_of_loop(), kernel.blocks);
-}
-bool several_tiles(const kernel::Kernel& kernel) { return tiles_each(kernel) > 1; }
 /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. It does if the
 /// producer fills them for the block's next output tile. It also does if blocks of a cluster share loads: the
 /// producer must not exit while other blocks have yet to arrive at this block's mbarriers.
@@ -246,20 +118,23 @@ bool emptied(const kernel::Kernel& kernel) { return several_tiles(kernel) || ker
 bool goes_round(const kernel::Kernel& kernel) {
   return emptied(kernel) || kernel.iterations_per_block() > kernel.stages();
 }
-/// Returns the loop over the output tiles of a persistent block.
-kernel::Loop output_tiles(const kernel::Kernel& kernel) {
-  return {.kind = kernel::Loop::tiles, .trip_count = tiles_each(kernel), .each = kernel.iterations_per_block()};
-}
-
 /// Adds the channels of a producer and a consumer to the kernel: for each group of products a ring, and its accumulators.
 AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
                            const LoopParts& loop) {
   const std::vector<int>& streamed = phases.copied_each;
   const selection::WorkItem& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
-  to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages()));
+  const bool apart = loop.graph.items.front().role == LoopParts::multiplier;
+  to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages(),
+                                 apart ? LoopParts::multiplier : consumer));
   // Of the last group, which accumulates. What warps multiply themselves is complete at once.
-  const int last = product.matmul.asynchronous() ? add_channel(kernel, "accumulators", product, consumer) : -1;
+  const int last = product.matmul.asynchronous()
+                       ? add_channel(kernel, "accumulators", product, apart ? LoopParts::multiplier : consumer)
+                       : -1;
+  if (apart) {
+    kernel.channels.back().by = kernel::Synchronisation::mbarrier_commit, kernel.channels.back().stages = loop.sets;
+    to.sets = last;
+  }
   for (int group = 1; group < loop.groups; ++group) {
     to.accumulators.push_back(add_channel(kernel, "scores", product, consumer));
     to.rings.push_back(add_channel(kernel, "second ring", tasks[streamed.back()], producer, kernel.stages()));
@@ -322,13 +197,16 @@ class ConsumerAgent : PhaseSteps {
     if (plan_.blocks > 0) open(output_tiles(plan_));
     if (several_tiles(plan_) && std::ranges::any_of(phases_.copied_once, by_threads))
       barrier();  // all threads have read the previous tile's copies, which are overwritten now
-    start_states();
+    start_states(channels_.sets < 0);
     bool once = false;  // copies of values that are read after the loop are in flight during the loop
     for (int t : phases_.copied_once)
       if (by_threads(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (channels_.resident >= 0) acquire(channels_.resident);
-    iterate();
+    if (channels_.sets >= 0)
+      acquire(channels_.sets), release(channels_.sets);  // their products are loaded in between
+    else
+      iterate();
     exchange();
     if (once) arrive(0, cp_async_);
     if (channels_.stores >= 0 && several_tiles(plan_))
@@ -452,9 +330,10 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
   // True if 232 registers (`most`) for every thread would exceed the multiprocessor's registers. This is not so with four
   // consumer and four producer warps.
   const bool scarce = (kernel.threads + 32 * group) * most > target.registers_per_multiprocessor;
-  const bool moves = sums > many && scarce;
-  kernel.threads += 32 * (moves ? group : 1);
-  from.loop = loop_parts(kernel, from.tasks, from.phases);
+  const int sets = sets_of_columns(kernel, from.tasks, from.phases, target);
+  const bool moves = sums > many && scarce && sets == 0;
+  kernel.threads += 32 * (moves ? group : sets > 0 ? 2 : 1);
+  from.loop = loop_parts(kernel, from.tasks, from.phases, sets);
   from.channels = add_channels(kernel, from.tasks, from.phases, from.loop);
   // The producer waits for earlier kernels if one of its TMA loads is not of a constant input. The consumer then needs no
   // wait of its own, unless it accesses global memory before it acquires a stage from the producer.
@@ -465,8 +344,10 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
       loads_wait = loads_wait || varies(t);
     else
       alone = true;
-  kernel.agents.push_back(ConsumerAgent(from, "consumer", warps, moves ? most : 0, !loads_wait || alone).build());
+  kernel.agents.push_back(
+      ConsumerAgent(from, "consumer", warps, moves ? most : 0, !loads_wait || alone || sets > 0).build());
   kernel.agents.push_back(ProducerAgent(from, "producer", moves ? group : 1, moves ? spared : 0, loads_wait).build());
+  if (sets > 0) kernel.agents.push_back(multiplier(from));
 }
 
 }  // namespace

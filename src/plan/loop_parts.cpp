@@ -12,17 +12,13 @@ namespace {
 
 using GroupSet = std::uint32_t;  // of groups of products, one bit each
 
-/// Returns the cycles for which an asynchronous matmul occupies the tensor cores.
-std::int64_t cycles_of(const kernel::MatmulChoice& m) {
-  return m.row->cycles * tile::ceil_div(m.m, m.row->m) * tile::ceil_div(m.columns(), m.row->n) *
-         tile::ceil_div(m.k, m.row->k) * m.products();
-}
-
 /// The parts of a loop while they are made.
 class PartsOfLoop {
  public:
-  PartsOfLoop(const kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases)
+  PartsOfLoop(const kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+              int sets)
       : kernel_(kernel), tasks_(tasks), of_tasks_(tasks.size()) {
+    result_.sets = sets;
     result_.graph.items.reserve(8), result_.parts.reserve(8), result_.graph.dependences.reserve(16);
     for (const selection::Phase& phase : phases.inside) inside_.insert(inside_.end(), phase.begin(), phase.end());
     for (int t : inside_) of_tasks_[t].inside = true;
@@ -31,7 +27,7 @@ class PartsOfLoop {
       if (!product(t)) computation(t);
     result_.counter = result_.groups;  // the first computation, if there is one
     for (int g = 0; g < result_.groups; ++g) {
-      if (!result_.graph.items[g].asynchronous()) continue;  // whoever multiplies releases at once
+      if (!result_.graph.items[g].asynchronous() || sets > 0) continue;  // whoever multiplies releases at once
       result_.graph.items.push_back({.name = fmt::format("release {}", g), .role = LoopParts::consumer, .cycles = 0});
       result_.parts.push_back({.ring = g});
       depend(g, last(), 0);
@@ -53,6 +49,7 @@ class PartsOfLoop {
     GroupSet own = 0, earlier = 0;
   };
 
+  bool apart() const { return result_.sets > 0; }
   bool product(int t) const { return tasks_[t].kind == kernel::WorkKind::mma; }
   int last() const { return static_cast<int>(result_.parts.size()) - 1; }
   /// Returns the tasks of the loop on which a task depends within an iteration.
@@ -78,8 +75,8 @@ class PartsOfLoop {
       if (added) {
         const Instruction& row = *tasks_[t].matmul.row;
         result_.graph.items.push_back({.name = fmt::format("products {}", result_.groups),
-                                       .role = LoopParts::consumer,
-                                       .by = row.completion,
+                                       .role = apart() ? LoopParts::multiplier : LoopParts::consumer,
+                                       .by = apart() ? kernel::Completion::mbarrier_bytes : row.completion,
                                        .unit = 0,
                                        .cycles = 0});
         result_.parts.push_back({.products = result_.groups, .ring = result_.groups, .acquires = true});
@@ -253,9 +250,14 @@ BlockLoop block_loop(const kernel::Kernel& kernel, const selection::PhasedTasks&
   return loop;
 }
 
-LoopParts loop_parts(const kernel::Kernel& kernel, const selection::Tasks& tasks,
-                     const selection::PhasedTasks& phases) {
-  return PartsOfLoop(kernel, tasks, phases).take();
+std::int64_t cycles_of(const kernel::MatmulChoice& m) {
+  return m.row->cycles * tile::ceil_div(m.m, m.row->m) * tile::ceil_div(m.columns(), m.row->n) *
+         tile::ceil_div(m.k, m.row->k) * m.products();
+}
+
+LoopParts loop_parts(const kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+                     int sets) {
+  return PartsOfLoop(kernel, tasks, phases, sets).take();
 }
 
 }  // namespace zellige::plan

@@ -26,11 +26,12 @@ struct LoopPart {
 /// A loop's graph, and by item what it does. Rings and groups of products have numbers in the order of first use: ring r has the
 /// tiles that group r reads.
 struct LoopParts {
-  static constexpr int consumer = 0, producer = 1;  // roles: indices of the kernel's agents
+  static constexpr int consumer = 0, producer = 1, multiplier = 2;  // roles: indices of the kernel's agents
   schedule::LoopGraph graph;
   schedule::LoopSchedule times;
   std::vector<LoopPart> parts;
   int groups = 0;  // of products
+  int sets = 0;    // of columns into which a multiplier multiplies; 0: there is none
   int counter =
       0;  // the item whose iterations the consumer's loop counts: the first computation, else the last release, or the products of warps
 };
@@ -49,7 +50,11 @@ struct BlockLoop {
 /// Returns the loop of an agent that copies tiles for itself. `cross`: threads read what others have copied.
 BlockLoop block_loop(const kernel::Kernel&, const selection::PhasedTasks&, bool cross);
 
-/// Returns the parts of the loop of a kernel whose products are asynchronous, and whose tiles a producer loads.
-LoopParts loop_parts(const kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&);
+/// Returns the cycles for which an asynchronous matmul occupies the tensor cores.
+std::int64_t cycles_of(const kernel::MatmulChoice&);
+
+/// Returns the parts of the loop of a kernel whose products are asynchronous, and whose tiles a producer loads. If there are sets of
+/// columns, a role of its own multiplies, and a stage of a ring is free when the products that it has started are complete.
+LoopParts loop_parts(const kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&, int sets = 0);
 
 }  // namespace zellige::plan

@@ -396,6 +396,7 @@ cost::KernelCost quantities_of(const CountedKernel& of, Detail detail, const std
   k.stalls = asynchronous && !k.chained;
   k.spills = !k.warp_specialized && k.matmuls > 0 && of.kernel.registers >= of.target.registers_per_thread;
   k.multicasts = of.kernel.cluster > 1 && !of.kernel.split_k;
+  k.overlaps = std::ranges::any_of(of.kernel.channels, kernel::in_columns);
   k.blocks_each = kernel::blocks_together(of.kernel, of.target, static_cast<std::int64_t>(of.threads));
   count_memory(of, made_here, k);
   count_executed(of, detail, k);

@@ -12,9 +12,12 @@ namespace zellige::predict {
 /// synchronise before the columns are freed.
 Counts counts_of_columns(const kernel::TensorColumns&);
 
-/// Returns what a block counts for the load of a product's accumulators, 8 columns at a time, and a barrier of the warpgroups that
-/// multiply together.
+/// Returns what a block counts for the load of a product's accumulators, 8 columns at a time, and, without sets of columns, a barrier of the
+/// warpgroups that multiply together.
 Counts counts_of_load(const kernel::TensorColumns&, const kernel::MatmulChoice&);
+
+/// The same for those of all products of a kernel, in a set of columns.
+Counts counts_of_set(const kernel::TensorColumns&, const kernel::Kernel&);
 
 /// Returns what a block counts for a step of a product that warpgroups issue, by wgmma or in tensor memory.
 Counts counts_of_step(const kernel::TensorColumns&, const kernel::MatmulChoice&);

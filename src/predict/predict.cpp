@@ -238,6 +238,7 @@ class Prediction {
           step, [&](const kernel::Loop& of) { loop(agent, of, iteration, trip_count); },
           [&](const kernel::Acquire& of) { acquire(agent, plan_.channels[of.channel]); },
           [&](const kernel::Release& of) {
+            if (kernel::multiplies_into(plan_, agent) >= 0) return;  // its products arrive
             const bool exchange = kernel::is_exchange(plan_.channels[of.channel]);
             counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
                 blocks_ * agent.warps * (exchange ? plan_.cluster - 1 : kernel::cluster_of(plan_, of.channel));
@@ -294,9 +295,7 @@ class Prediction {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
         const std::uint64_t all = blocks_;
         if (of.bounded) blocks_ = blocks_in(plan_, i);
-        ++loops_;
-        steps(agent, of.body, i, of.trip_count);
-        --loops_;
+        ++loops_, steps(agent, of.body, i, of.trip_count), --loops_;
         blocks_ = all;
       }
     }
@@ -320,13 +319,13 @@ class Prediction {
     return barriers;
   }
 
-  /// Counts the operations of an acquire, by which warp role `agent` waits for a stage of channel c (a ring of
-  /// shared-memory stages between warp roles). If the role is a consumer, all its threads wait. If it is the
-  /// producer, one thread waits, and then arrives with the expected bytes of the stage.
+  /// Counts the operations of an acquire, by which warp role `agent` waits for a stage of channel c. If the role is a consumer, all its
+  /// threads wait, and load a set of columns. If it is the producer of a ring, it arrives with the expected bytes of the stage.
   void acquire(const kernel::Agent& agent, const kernel::Channel& c) {
     const bool fills = &plan_.agents[c.producer] == &agent && !kernel::is_exchange(c);
-    counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
-    counts_[Counter::mbarrier_arrive] += blocks_ * fills;
+    counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : kernel::issuers(plan_, agent));
+    if (!kernel::in_columns(c)) counts_[Counter::mbarrier_arrive] += blocks_ * fills;
+    if (kernel::in_columns(c) && !fills) add(counts_, counts_of_set(columns_, plan_), blocks_);
   }
 
   /// Counts the copies or matrix instructions of a step. Called each time that the step is executed.

@@ -226,13 +226,13 @@ void check_work(const Kernel& k, const Work& w) {
 }
 
 /// Throws Rejected unless the threads that carry out works are the first ones of the block, and their number is the
-/// tile program's. Of other warp roles one thread issues copies.
+/// tile program's. Of other warp roles one thread issues copies, or products.
 void check_threads_of_agents(const Kernel& k) {
   const int threads = k.program.threads();
   for (const Agent& agent : k.agents) {
     const bool computes =
         find_step(agent.steps, [](const Step& s) { return s.work.node >= 0 && !s.work.copy.by_tensor_map(); });
-    if (!computes) continue;
+    if (!computes || kernel::multiplies_into(k, agent) >= 0) continue;
     if (&agent != k.agents.data())
       reject(k, "{} computes, and is not the first warp role: its threads are not numbered from 0", agent.name);
     if (k.warp_specialized() && target::warp_threads * agent.warps != threads)

@@ -5,6 +5,7 @@
 #include "kernel/sliced.hpp"
 #include "kernel/widened.hpp"
 #include "selection/tile_schedule.hpp"
+#include "target/products.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
 
@@ -64,6 +65,7 @@ class Facts {
       reject(k_, w_, "completes by {}, and names no channel", kernel::name(kernel::synchronisation(by)));
     if (channel < 0 || as<Compute>(step_)) return;
     const Channel& c = k_.channels[channel];
+    if (kernel::in_columns(c) && w_.matmul.row && target::in_tensor_memory(*w_.matmul.row)) return;
     if (c.by != kernel::synchronisation(by))
       reject(k_, w_, "goes through channel {} by {}; it completes by {}", c.name, kernel::name(c.by),
              kernel::name(kernel::synchronisation(by)));

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "verify/cluster.hpp"
+#include "verify/column_sets.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
 #include "verify/staged_values.hpp"
@@ -24,7 +25,7 @@ std::string writes_text(const State& s, const StepEvent& e) {
   return text;
 }
 
-/// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
+/// Creates one cell per stage of each tensor, and one per set of columns. A cell lists all cells that share bytes with it.
 void lay_out_cells(State& s) {
   for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
     const SmemTensor& tensor = s.kernel.tensors[t];
@@ -35,6 +36,7 @@ void lay_out_cells(State& s) {
       s.cells.push_back({.tensor = static_cast<int>(t), .stage = k, .begin = begin, .end = begin + stage});
     }
   }
+  lay_out_sets(s);
   for (std::size_t c = 0; c < s.cells.size(); ++c) {
     // The list begins with the cell itself, so that messages mention it first.
     s.cells[c].overlapping.push_back(static_cast<int>(c));
@@ -185,18 +187,23 @@ void release(State& s, int a, const StepEvent& e, const Release& of) {
   AgentState& me = s.agents[a];
   const Channel& c = s.kernel.channels[of.channel];
   ChannelState& channel = s.channels[of.channel];
+  AgentClock own = me.own;
+  if (kernel::multiplies_into(s.kernel, s.kernel.agents[a]) >= 0)  // it arrives when the products are complete
+    own[s.component(a, Groups::wgmma)] = ++me.committed[static_cast<int>(Groups::wgmma)];
   if (c.producer == a) {
     ChannelPhase& phase = channel.phases[channel.produced - 1];
-    phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
+    if (phase.released && kernel::in_columns(c))
+      reject(s.kernel, "{} releases a set of channel {} a second time in {}; acquire the next one before this step",
+             s.kernel.agents[a].name, c.name, describe(e));
+    phase.released = true, phase.own = std::move(own), phase.fenced = me.fenced_own;
     return;
   }
   ConsumerState& mine = channel.consumers.at(a);
   if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
     reject(s.kernel, "{} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-           s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name, describe(e),
-           c.name);
+           s.kernel.agents[a].name, carried_by(s, c), mine.released % c.stages, c.name, describe(e), c.name);
   ++mine.released;
-  mine.released_own.push_back(me.own);
+  mine.released_own.push_back(std::move(own));
   mine.released_fenced.push_back(me.fenced_own);
 }
 
@@ -275,7 +282,7 @@ void check_arrivals(const State& s, const Channel& c, const ChannelState& channe
     reject(s.kernel,
            "the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; initialise it "
            "for the number of warps that release the stage, in every phase",
-           s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages, arrivals);
+           carried_by(s, c), phase % c.stages, c.name, expected, phase / c.stages, arrivals);
   }
 }
 
@@ -286,9 +293,15 @@ void check_end(const State& s) {
     if (rounds.back().passed.empty())
       reject(s.kernel, "{} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
              s.kernel.agents[*rounds.back().arrived.begin()].name, id);
-  for (const AgentState& a : s.agents)
-    for (const std::optional<Touch>& last : a.last)
-      if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
+  for (std::size_t a = 0; a < s.agents.size(); ++a) {
+    // Whose products others wait for does not wait itself.
+    const bool alone = kernel::multiplies_into(s.kernel, s.kernel.agents[a]) < 0;
+    for (const std::optional<Touch>& last : s.agents[a].last) {
+      const auto complete = [&](const AgentState& of) { return of.own[last->component] >= last->value; };
+      if (last && (alone ? !complete(s.agents[a]) : std::ranges::none_of(s.agents, complete)))
+        report_left_in_flight(s, *last);
+    }
+  }
   for (std::size_t k = 0; k < s.channels.size(); ++k) {
     const ChannelState& channel = s.channels[k];
     const Channel& c = s.kernel.channels[k];
@@ -297,10 +310,9 @@ void check_end(const State& s) {
         reject(s.kernel,
                "{} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may still be "
                "written when the kernel ends; acquire every stage that is filled",
-               s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, consumer.acquired % c.stages, c.name,
+               s.kernel.agents[c.producer].name, carried_by(s, c), consumer.acquired % c.stages, c.name,
                s.kernel.agents[agent].name, channel.produced - consumer.acquired);
-    if (c.by == Synchronisation::mbarrier_bytes)
-      check_arrivals(s, c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
+    if (kernel::has_stages(c)) check_arrivals(s, c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
   }
 }
 
@@ -420,7 +432,14 @@ class Simulation {
           else
             start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
         },
-        [&](const Mma&) { start_group_operation(a, e, Via::wgmma); },
+        [&](const Mma& mma) {
+          if (s.first_set.contains(mma.channel)) multiply_into(s, a, e, mma.channel);
+          start_group_operation(a, e, Via::wgmma);
+        },
+        [&](const Acquire& of) {
+          if (s.first_set.contains(of.channel) && s.kernel.channels[of.channel].producer != a)
+            load_columns(s, a, e, of.channel, now);
+        },
         [&](const Commit&) { ++me.committed[static_cast<int>(groups())]; },
         [&](const WaitGroup& wait) {
           const Groups g = groups();
@@ -429,8 +448,8 @@ class Simulation {
         },
         [&](const Release& of) { release(s, a, e, of); },
         [&](const FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
-        [](const OneOf<Barrier, Acquire, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
-                       WarpBarrier, ClusterBarrier, Loop> auto&) {});
+        [](const OneOf<Barrier, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                       ClusterBarrier, Loop> auto&) {});
     ++me.at;
     return true;
   }

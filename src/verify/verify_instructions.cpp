@@ -8,6 +8,7 @@
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
 #include "target/pipe.hpp"
+#include "target/products.hpp"
 #include "verify/proofs.hpp"
 #include "verify/register_proof.hpp"
 #include "verify/rejected.hpp"
@@ -183,6 +184,25 @@ void check_mbarriers(const Kernel& k) {
   }
 }
 
+/// Throws Rejected unless sets of columns have room in tensor memory, and all products in it go into them, if there are such.
+void check_sets(const Kernel& k) {
+  const kernel::TensorColumns columns = kernel::tensor_columns(k);
+  for (const Channel& c : k.channels) {
+    if (!kernel::in_columns(c)) continue;
+    if (columns.none()) reject(k, "channel {} has sets of columns, and nothing multiplies into them", c.name);
+    if (c.stages * columns.count > target::tensor_memory_columns)
+      reject(k, "channel {} has {} sets of {} columns; tensor memory has {}", c.name, c.stages, columns.count,
+             target::tensor_memory_columns);
+    for (const Agent& agent : k.agents)
+      walk(agent.steps, [&](const Step& step, const StepPosition&) {
+        const Mma* mma = as<Mma>(step);
+        if (mma && &k.channels[mma->channel] != &c)
+          reject(k, step.work, "multiplies into registers, or into columns of its own; others go through channel {}",
+                 c.name);
+      });
+  }
+}
+
 /// Throws Rejected or DoesNotFit unless the target has grids of this number of blocks, and multiprocessors that hold
 /// them.
 void check_launch(const Kernel& k, const target::Target& t) {
@@ -201,6 +221,7 @@ void check_launch(const Kernel& k, const target::Target& t) {
 void verify_instructions(const Kernel& k, const TilePrograms& program, const target::Target& target) {
   check_launch(k, target);
   check_mbarriers(k);
+  check_sets(k);
   for (const kernel::GmemTensor& g : k.gmem) check_in_place(k, program, target, g);
   for (const Work& w : kernel::works(k)) {
     if (w.kind == WorkKind::mma) check_product(k, target, w);

@@ -60,7 +60,7 @@ void check_channels(const Kernel& s) {
       if (std::ranges::count(c.consumers, consumer) > 1)
         reject(s, "channel {} names {} as consumer twice; each agent once", c.name, s.agents[consumer].name);
     }
-    const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
+    const bool registers = (c.by == Synchronisation::commit_group || kernel::in_columns(c)) && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       reject(s, "channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", c.name, c.tensor,
              tensors);
@@ -69,10 +69,11 @@ void check_channels(const Kernel& s) {
              "channel {} has stages {} and cluster {}; what blocks send each other takes one stage, and 2 of them at "
              "least",
              c.name, c.stages, s.cluster);
-    if (c.by == Synchronisation::mbarrier_bytes && kernel::consumes(c, c.producer))
+    if (kernel::has_stages(c) && kernel::consumes(c, c.producer))
       reject(s, "channel {} has {} as producer and as consumer; mbarriers join two agents", c.name,
              s.agents[c.producer].name);
-    if (c.tensor < 0 && c.stages != 1) reject(s, "channel {} has {} stages; registers have 1", c.name, c.stages);
+    if (c.tensor < 0 && c.stages != 1 && !kernel::in_columns(c))
+      reject(s, "channel {} has {} stages; registers have 1", c.name, c.stages);
     if (c.tensor >= 0 && s.tensors[c.tensor].stages != c.stages)
       reject(s, "channel {} has {} stages, its tensor {} has {}; the two must agree", c.name, c.stages,
              s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
@@ -91,9 +92,12 @@ void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
     wrong("names channel {}; the schedule has {} channels, numbered from 0", channel, s.channels.size());
   const Channel& c = s.channels[channel];
   const bool loads = as<Copy>(step) && step.reads.empty();
-  if (needed && c.by != Synchronisation::mbarrier_bytes && !kernel::is_exchange(c))
+  if (needed && !kernel::has_stages(c) && !kernel::is_exchange(c))
     wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire", c.name,
           kernel::name(c.by));
+  if (as<Mma>(step) && kernel::in_columns(c) && (agent != c.producer || kernel::multiplies_into(s, a) != channel))
+    wrong("multiplies into the columns of channel {}, which {} fills, or into those of two channels; one agent does it",
+          c.name, s.agents[c.producer].name);
   if (needed && agent != c.producer && !kernel::consumes(c, agent))
     wrong("acquires or releases channel {}, which joins {} and {}; only these two may", c.name,
           s.agents[c.producer].name, s.agents[c.consumers[0]].name);
@@ -288,7 +292,7 @@ void check_instructions(const Kernel& s, const target::Target& t) {
       if (wgmma && (row ? target::find_instruction(t, row->name) != row : t.compute_capability != 90))
         does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, p.index),
                      t.name);
-      if (wgmma && a.warps % warpgroup != 0)
+      if (wgmma && a.warps % warpgroup != 0 && kernel::multiplies_into(s, a) < 0)
         wrong("is wgmma on an agent of {} warps; it takes whole warpgroups of {}", a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {

@@ -364,6 +364,7 @@ class RoleFlow {
     section_ = loops ? Section::before : Section::after;
     run(steps);
     next_iteration();
+    for (const int product : loaded_) f_.accumulators.erase(product);
   }
 
  private:
@@ -406,7 +407,26 @@ class RoleFlow {
           [&](const OneOf<Copy, Compute> auto&) {
             if (step.work.node >= 0) execute(f_, products_, section_, step);
           },
-          [&](const Sync&) { products_.synchronise(step); });
+          [&](const Sync&) {
+            if (const Acquire* of = as<Acquire>(step); of && kernel::in_columns(f_.kernel.channels[of->channel]))
+              load(of->channel);
+            products_.synchronise(step);
+          });
+  }
+
+  /// Records that the accumulators of the products of a channel in tensor memory are loaded, if another role multiplies into it.
+  void load(int channel) {
+    if (kernel::multiplies_into(f_.kernel, products_.agent) == channel) return;
+    if (section_ == Section::inside)
+      reject(f_.p, "{} loads the accumulators of channel {} in a loop over iterations; they are complete after it",
+             products_.agent.name, f_.kernel.channels[channel].name);
+    for (const Agent& other : f_.kernel.agents)
+      walk(other.steps, [&](const Step& step, const StepPosition&) {
+        const Mma* mma = as<Mma>(step);
+        if (!mma || mma->channel != channel || step.work.node < 0) return;
+        f_.accumulators[step.work.node] = {&step.work, true};
+        loaded_.insert(step.work.node);
+      });
   }
 
   /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states
@@ -438,6 +458,7 @@ class RoleFlow {
   RegisterFlow& f_;
   ProductsInFlight products_;
   Section section_ = Section::inside;
+  std::set<int> loaded_;  // products whose accumulators it has loaded from tensor memory
 };
 
 }  // namespace

@@ -56,9 +56,14 @@ std::string how_far_waited(const State& s, const Touch& t) {
 
 }  // namespace
 
+const std::string& carried_by(const State& s, const Channel& c) {
+  return c.tensor < 0 ? c.name : s.kernel.tensors[c.tensor].name;
+}
+
 std::string cell_name(const State& s, int cell) {
   const StageState& c = s.cells[cell];
-  return fmt::format("{}[{}]", s.kernel.tensors[c.tensor].name, c.stage);
+  return fmt::format("{}[{}]", c.tensor < 0 ? s.kernel.channels[c.channel].name : s.kernel.tensors[c.tensor].name,
+                     c.stage);
 }
 
 void report_unwritten(const State& s, const Touch& read) {
@@ -170,13 +175,14 @@ void report_deadlock(const State& s) {
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
-    const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0;
+    const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0 &&
+                              !(kernel::in_columns(c) && state.phases[acquired].by_release);
     const auto& [slowest, consumer] = *std::ranges::min_element(
         state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
     const std::int64_t needed = producer ? state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
     text += fmt::format(
         " for {} to {} {}[{}] of channel {}{}", s.kernel.agents[producer ? slowest : c.producer].name,
-        producer ? "release" : "fill", s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name,
+        producer ? "release" : "fill", carried_by(s, c), (needed - 1) % c.stages, c.name,
         never_filled ? ", which it has acquired but neither copies into nor releases"
                      : fmt::format(" ({} more needed)", needed - (producer ? consumer.released : state.produced)));
   }

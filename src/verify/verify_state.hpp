@@ -45,9 +45,11 @@ struct Touch {
   std::int64_t value = 0;
 };
 
-/// One stage of one tensor in shared memory: its bytes, its last write, and the reads since then.
+/// One stage of one tensor in shared memory, or a set of columns of a channel in tensor memory: its bytes, its last write, and the reads
+/// since then.
 struct StageState {
   int tensor = -1, stage = 0;
+  int channel = -1;  // of the set
   std::int64_t begin = 0, end = 0;
   std::vector<int> overlapping;             // cells that share bytes with this one, itself included
   std::optional<Touch> write, overwritten;  // last write; write through another tensor that shares bytes
@@ -109,7 +111,8 @@ struct State {
   std::vector<ChannelState> channels;
   std::map<int, std::vector<Round>> barriers;  // by barrier id: its rounds
   std::vector<StageState> cells;
-  std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
+  std::vector<int> first_cell;   // by tensor: index of the cell of stage 0
+  std::map<int, int> first_set;  // by channel in tensor memory: index of the cell of its first set
 
   /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps of an
   /// agent, component(agent, g) its asynchronous groups of kind g, and component_of_channel() the phases of a channel.
@@ -130,6 +133,8 @@ struct State {
 [[noreturn]] void report_arrived_twice(const State&, int agent, const StepEvent&);
 [[noreturn]] void report_left_in_flight(const State&, const Touch&);
 [[noreturn]] void report_registers(const State&, const Touch& wgmma, const StepEvent& reader);
+/// Returns the name of what a channel carries in messages: its tensor or, in tensor memory, its own.
+const std::string& carried_by(const State&, const Channel&);
 /// Returns the name of a stage of a tensor in messages: "sA[2]".
 std::string cell_name(const State&, int cell);
 

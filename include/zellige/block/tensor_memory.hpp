@@ -47,16 +47,11 @@ class TensorProducts {
   ZELLIGE_CALL explicit TensorProducts(unsigned offset)
       : committed_(shared<uint64_t>("committed", offset, barriers)),
         address_(shared<uint32_t>("columns", offset + 8 * barriers, 1)) {
-    if (threadIdx.x < 32) {
-      const TMEM::Allocator1Sm columns;
-      columns.allocate(allocated, address_);
-      columns.release_allocation_lock();
-    }
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < barriers; ++i) mbarrier_init(committed_ + i, 1);
     }
-    tcgen05_before_thread_sync();
+    allocate(address_);
   }
 
   /// Reads where the columns are. Called by all threads of the warpgroups after the block's first barrier.
@@ -77,9 +72,6 @@ class TensorProducts {
   ZELLIGE_CALL void issue(Fragment<Batch, M, N, 1, WM, 1, 1, Of>&, const A& a, const B& b, bool accumulate = true) {
     using F = Fragment<Batch, M, N, 1, WM, 1, 1, Of>;
     constexpr int once = 16 * WM, times = M / once, columns = columns_of<F>();
-    using Mma = UMMA::detail::UmmaOp<sizeof(T) == 1 ? UMMA::Kind::f8f6f4 : UMMA::Kind::f16, 1, false, T, T, float,
-                                     64 * Together, columns, A::major, B::major, UMMA::ScaleIn::One, UMMA::ScaleIn::One,
-                                     UMMA::Saturate::False>;
     static_assert(M % once == 0 && WM == 4 * Groups && (times == 1 || Batch == 1),
                   "TensorProducts: each four warps take 64 rows at a time, adjacent matrices once");
     static_assert(Column + sets * times * columns <= allocated, "TensorProducts: the columns are not allocated");
@@ -91,8 +83,8 @@ class TensorProducts {
     for (int i = 0; i < times; ++i)
 #pragma unroll
       for (int step = 0; step < Steps; ++step)
-        Mma::issue(below(a, i * once)(step) | version, b(step) | version,
-                   columns_ + Column + (set() * times + i) * columns, uint32_t(step > 0 || adds));
+        Mma<T, columns, A, B>::issue(below(a, i * once)(step) | version, b(step) | version,
+                                     columns_ + Column + (set() * times + i) * columns, uint32_t(step > 0 || adds));
   }
 
   /// Closes a group of what the warpgroup has issued since its previous group.
@@ -114,25 +106,19 @@ class TensorProducts {
   template <int Column, class F>
   ZELLIGE_CALL void load(F& d) {
     if ((fresh_ & bit(Column)) != 0) return;  // there was none, and d is clear
-    constexpr int times = F::rows / (16 * F::warps_m), columns = columns_of<F>();
-    uint32_t(&r)[sizeof(d.d) / 16][4] = reinterpret_cast<uint32_t(&)[sizeof(d.d) / 16][4]>(d.d);
     tcgen05_after_thread_sync();
-    const uint32_t lanes = (threadIdx.x / 32 % 4 * 32 + threadIdx.x / 128 % Together * 16) << 16;
-#pragma unroll
-    for (int i = 0; i < times * columns / 8; ++i)
-      SM100_TMEM_LOAD_16dp256b1x::call(r[i], (columns_ | lanes) + Column + set() * times * columns + 8 * i);
-    tmem_load_wait();
+    load_columns<F::rows / (16 * F::warps_m) * columns_of<F>()>(d, columns_ + Column);
     tcgen05_before_thread_sync();
     named_barrier_sync(last_barrier - set(), set_threads);
   }
 
   /// Frees the columns, after the last load of all warpgroups.
-  ZELLIGE_CALL void free() const {
-    named_barrier_sync(last_barrier - max_groups, 128 * Groups);
-    if (threadIdx.x < 32) TMEM::Allocator1Sm().free(columns_, allocated);
-  }
+  ZELLIGE_CALL void free() const { free_columns(columns_); }
 
  private:
+  template <int, int, int, int>
+  friend class ProductSets;
+
   static constexpr unsigned last_barrier = 15;  // the planner's own begin at 1
   static constexpr uint64_t version = uint64_t(1) << 46;
   static constexpr int allocated = Columns <= 32    ? 32
@@ -142,6 +128,35 @@ class TensorProducts {
                                                     : 512;
   static_assert(Groups <= max_groups && Columns <= 512, "TensorProducts: at most four warpgroups, and 512 columns");
   static_assert(Together == 1 || (Together == 2 && Groups % 2 == 0), "TensorProducts: one warpgroup at a time, or two");
+
+  /// The instruction that multiplies these operands into that number of columns.
+  template <class T, int N, class A, class B>
+  using Mma =
+      UMMA::detail::UmmaOp<sizeof(T) == 1 ? UMMA::Kind::f8f6f4 : UMMA::Kind::f16, 1, false, T, T, float, 64 * Together,
+                           N, A::major, B::major, UMMA::ScaleIn::One, UMMA::ScaleIn::One, UMMA::Saturate::False>;
+
+  ZELLIGE_CALL static void allocate(smem<uint32_t> address) {
+    if (threadIdx.x < 32) {
+      const TMEM::Allocator1Sm columns;
+      columns.allocate(allocated, address);
+      columns.release_allocation_lock();
+    }
+    tcgen05_before_thread_sync();
+  }
+  /// Loads the thread's accumulators: those of its warpgroups, `Count` columns, after those of the ones before, from `columns` on.
+  template <int Count, class F>
+  ZELLIGE_CALL static void load_columns(F& d, uint32_t columns) {
+    uint32_t(&r)[sizeof(d.d) / 16][4] = reinterpret_cast<uint32_t(&)[sizeof(d.d) / 16][4]>(d.d);
+    const uint32_t lanes = (threadIdx.x / 32 % 4 * 32 + threadIdx.x / 128 % Together * 16) << 16;
+#pragma unroll
+    for (int i = 0; i < Count / 8; ++i)
+      SM100_TMEM_LOAD_16dp256b1x::call(r[i], (columns | lanes) + set() * Count + 8 * i);
+    tmem_load_wait();
+  }
+  ZELLIGE_CALL static void free_columns(uint32_t columns) {
+    named_barrier_sync(last_barrier - max_groups, 128 * Groups);
+    if (threadIdx.x < 32) TMEM::Allocator1Sm().free(columns, allocated);
+  }
 
   /// Returns the number of the warpgroups that multiply with the caller's.
   ZELLIGE_CALL static int set() { return sets == 1 ? 0 : threadIdx.x / set_threads; }
