@@ -123,6 +123,28 @@ void cast_to_integers(A& a, graph::DType from, graph::DType to, const ValuesOf<A
   for (NumberOf<A>& v : y.values) v = a.converted(v, {.dtype = to == boolean || to == int64 ? to : int32});
 }
 
+template <number::Arithmetic A>
+void evaluate_op(A&, graph::OpKind, const graph::Attributes&, graph::DType from,
+                 const std::vector<const ValuesOf<A>*>& in, const std::vector<ValuesOf<A>*>& out);
+
+/// Evaluates an operator that is composed of others, step by step.
+template <number::Arithmetic A>
+void evaluate_composed(A& a, graph::OpKind kind, const graph::Attributes& attributes, graph::DType from,
+                       const std::vector<const ValuesOf<A>*>& in, ValuesOf<A>& y) {
+  std::vector<graph::Shape> shapes;
+  std::vector<ValuesOf<A>> values;
+  for (const auto* operand : in) shapes.push_back(operand->shape), values.push_back(*operand);
+  const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
+  for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
+    values.push_back(reference::make_array(shape, a.integer(0)));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    std::vector<const ValuesOf<A>*> tensors;
+    for (int k : steps[i].inputs) tensors.push_back(&values[k]);
+    evaluate_op(a, steps[i].kind, steps[i].attributes, from, tensors, {&values[in.size() + i]});
+  }
+  y.values = values.back().values;
+}
+
 /// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
 /// operands are `in`, of the dtype `from`, its results `out`, whose shapes must be set. Throws Error if the operator has no
 /// meaning over this kind of number.
@@ -154,18 +176,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes, 
     y.values.assign(y.values.size(), a.constant(of.identity));
     fold(a, of, x, attributes.dim, false, y);
   } else if (graph::is_composed(kind) || kind == OpKind::rotary_interleaved) {
-    std::vector<graph::Shape> shapes;
-    std::vector<ValuesOf<A>> values;
-    for (const auto* operand : in) shapes.push_back(operand->shape), values.push_back(*operand);
-    const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
-    for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
-      values.push_back(reference::make_array(shape, a.integer(0)));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      std::vector<const ValuesOf<A>*> operands_of;
-      for (int k : steps[i].inputs) operands_of.push_back(&values[k]);
-      evaluate_op(a, steps[i].kind, steps[i].attributes, from, operands_of, {&values[in.size() + i]});
-    }
-    y.values = values.back().values;
+    evaluate_composed(a, kind, attributes, from, in, y);
   } else if (graph::is_view(kind)) {
     show(a, kind, attributes, x, y);
   } else if (kind == OpKind::mask) {
