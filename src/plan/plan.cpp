@@ -72,7 +72,8 @@ bool may_gain(const CopyingSketch& best, const target::Target& target) {
 /// that lower_operators() makes.
 CopyingSketch best_copies(const graph::KernelGraph& graph, lower::LoweredOperators likely,
                           const target::Target& target) {
-  const auto [op, copies] = *likely.copies.begin();
+  const int op = likely.copies.begin()->first;
+  const lower::OperandCopies copies = likely.copies.begin()->second;
   std::optional<CopyingSketch> best;
   std::optional<Error> why_not;
   std::set<std::uint32_t> tried;
