@@ -72,7 +72,8 @@ bool may_gain(const CopyingSketch& best, const target::Target& target) {
 /// that lower_operators() makes.
 CopyingSketch best_copies(const graph::KernelGraph& graph, lower::LoweredOperators likely,
                           const target::Target& target) {
-  const auto [op, copies] = *likely.copies.begin();
+  const int op = likely.copies.begin()->first;
+  const lower::OperandCopies copies = likely.copies.begin()->second;
   std::optional<CopyingSketch> best;
   std::optional<Error> why_not;
   std::set<std::uint32_t> tried;
@@ -126,8 +127,8 @@ Plan lowered(const graph::KernelGraph& graph, const target::Target& target, cons
   Plan plan;
   plan.target = std::string(target.name);
   lower::LoweredOperators of = lower::lower_operators(graph, target, {});
-  // The expected times of operands that are read in several ways are of constant extents.
-  if (sizes.empty() && !of.copies.empty()) {
+  // Expected times are of constant extents: of a size the largest ones, which the graph has.
+  if (!of.copies.empty()) {
     std::map<int, std::uint32_t> copied;
     for (const auto& [op, copies] : of.copies)
       if (copies.made != 0 || target::has_warpgroup_mma(target))

@@ -11,6 +11,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from zellige import torch_backend  # noqa: E402
 from zellige.torch import execute  # noqa: E402
 from zellige.torch.execute import capturable, cudagraphs  # noqa: E402
+from zellige.torch.import_ import custom  # noqa: E402
 from zellige.torch.measure import estimates  # noqa: E402
 
 
@@ -117,6 +118,26 @@ def test_weights_may_stand_anywhere_among_the_inputs(captures, monkeypatch):
         other = torch.randn(4, 4)
         close(run([x, other]), [x @ other])
     assert report.captured == 2
+
+
+def test_a_weight_of_which_a_capture_reads_a_copy_is_captured_again_where_it_changes(captures, monkeypatch):
+    weight, x = torch.nn.Parameter(torch.randn(5, 4)), torch.randn(3, 5)
+    graph = torch.fx.Graph()
+    nodes = [graph.placeholder(name) for name in ("x", "weight")]
+    for node, value in zip(nodes, (x, weight)):
+        node.meta["val"] = torch.empty_like(value)
+    graph.output([graph.call_function(torch.mm, (nodes[0], graph.call_function(custom.ALIGNED_LINES, (nodes[1],))))])
+    report = types.SimpleNamespace(captured=0, uncaptured="")
+    monkeypatch.setattr(capturable, "device", lambda graph: None)
+    run = cudagraphs.Replayed(lambda x, w: [x @ custom.aligned_lines(w)], graph, {1}, report)
+    again = cudagraphs.Replayed.again(run._call, run.written() | {"device": "cpu"}, report)
+    with torch.no_grad():
+        for changes in (0, 1, 2):
+            for _ in range(3):
+                close(run([x, weight]), [x @ weight])
+                close(again([x, weight]), [x @ weight])
+            assert report.captured == 2 * (changes + 1)
+            weight.mul_(2) if changes == 0 else setattr(weight, "data", weight.data + 1)
 
 
 def test_outputs_are_overwritten_by_the_next_call(captures):
