@@ -352,7 +352,7 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
   const auto column = k.columns.first.find(work.node);
   const bool in_columns = column != k.columns.first.end();
   const int together = in_columns ? k.columns.together : 1, rows = row.m * together;  // of an instruction
-  const bool apart = in_columns && k.columns.sets > 0;  // one thread multiplies the rows of all warpgroups
+  const bool for_others = in_columns && k.columns.sets > 0;  // one thread multiplies the rows of all warpgroups
   const auto operand = [&](int side) {
     const int buffer = k.plan.tensor_of(n.in[side]);
     const SmemTensor& b = k.plan.tensors[buffer];
@@ -361,7 +361,7 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
     std::string tile = ring_tile(k, buffer);
     // The first row of this warpgroup, or of the warpgroups that multiply together: rows of K are contiguous, or one span contains
     // all of K.
-    if (side == 0 && m.m > rows && !apart)
+    if (side == 0 && m.m > rows && !for_others)
       tile += fmt::format(" + warp / {} * {}", kernel::warps_of(row) * together,
                           (along_k ? rows : together * m.k) * b.span());
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
@@ -371,7 +371,7 @@ void issue(const KernelText& k, const Work& work, bool peeled) {
              n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
              printable(k.block.nodes[n.in[0]].name), printable(k.block.nodes[n.in[1]].name), m.m, m.columns(), m.k,
              in_columns ? "in tensor memory" : "on wgmma", rows, row.n, row.k, peeled ? ", the first" : "");
-  if (apart)
+  if (for_others)
     return k.out.line("products.issue<{}, {}, {}, {}>(set_at, {}, {});", type_name(k.block.nodes[n.in[1]].dtype),
                       tile::ceil_div(m.k, row.k), column->second, fragment_type(k.plan.layout_of(work)), operand(0),
                       operand(1));

@@ -15,7 +15,7 @@ struct TensorColumns {
   std::int64_t count = 0;             // of columns
   int groups = 0;                     // warpgroups that multiply
   int together = 1;                   // an instruction multiplies the rows of this number of them
-  // Sets of `count` columns each, into which one thread multiplies in turn (block/product_sets.hpp); 0: the threads that load the columns
+  // Sets of `count` columns each, into which one thread multiplies alternately (block/product_sets.hpp); 0: the threads that load the columns
   // issue the products, too.
   int sets = 0;
 

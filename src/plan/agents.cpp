@@ -124,14 +124,14 @@ AgentChannels add_channels(kernel::Kernel& kernel, const selection::Tasks& tasks
   const std::vector<int>& streamed = phases.copied_each;
   const selection::WorkItem& product = tasks[loop.parts.front().tasks.front()];
   AgentChannels to;
-  const bool apart = loop.graph.items.front().role == LoopParts::multiplier;
+  const bool separate = loop.graph.items.front().role == LoopParts::multiplier;
   to.rings.push_back(add_channel(kernel, "ring", tasks[streamed.front()], producer, kernel.stages(),
-                                 apart ? LoopParts::multiplier : consumer));
+                                 separate ? LoopParts::multiplier : consumer));
   // Of the last group, which accumulates. What warps multiply themselves is complete at once.
   const int last = product.matmul.asynchronous()
-                       ? add_channel(kernel, "accumulators", product, apart ? LoopParts::multiplier : consumer)
+                       ? add_channel(kernel, "accumulators", product, separate ? LoopParts::multiplier : consumer)
                        : -1;
-  if (apart) {
+  if (separate) {
     kernel.channels.back().by = kernel::Synchronisation::mbarrier_commit, kernel.channels.back().stages = loop.sets;
     to.sets = last;
   }

@@ -49,7 +49,7 @@ class PartsOfLoop {
     GroupSet own = 0, earlier = 0;
   };
 
-  bool apart() const { return result_.sets > 0; }
+  bool separate() const { return result_.sets > 0; }
   bool product(int t) const { return tasks_[t].kind == kernel::WorkKind::mma; }
   int last() const { return static_cast<int>(result_.parts.size()) - 1; }
   /// Returns the tasks of the loop on which a task depends within an iteration.
@@ -75,8 +75,8 @@ class PartsOfLoop {
       if (added) {
         const Instruction& row = *tasks_[t].matmul.row;
         result_.graph.items.push_back({.name = fmt::format("products {}", result_.groups),
-                                       .role = apart() ? LoopParts::multiplier : LoopParts::consumer,
-                                       .by = apart() ? kernel::Completion::mbarrier_bytes : row.completion,
+                                       .role = separate() ? LoopParts::multiplier : LoopParts::consumer,
+                                       .by = separate() ? kernel::Completion::mbarrier_bytes : row.completion,
                                        .unit = 0,
                                        .cycles = 0});
         result_.parts.push_back({.products = result_.groups, .ring = result_.groups, .acquires = true});

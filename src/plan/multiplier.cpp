@@ -48,7 +48,7 @@ class MultiplierAgent : PhaseSteps {
 
 int sets_of_columns(const kernel::Kernel& k, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
                     const target::Target& target) {
-  constexpr int most = 2, warps = 2;             // of other roles
+  constexpr int max_sets = 2, warps = 2;         // of other roles
   constexpr std::int64_t others = 40, unit = 8;  // registers of a thread besides accumulators
   if (k.blocks == 0 || !several_tiles(k) || k.split_k || kernel::has_loop_bounds(k)) return 0;
   std::map<int, kernel::MatmulChoice> products;
@@ -70,11 +70,11 @@ int sets_of_columns(const kernel::Kernel& k, const selection::Tasks& tasks, cons
   if (threads > target.threads_per_block || accumulators + others > registers) return 0;
   const std::int64_t fit = target::tensor_memory_columns / kernel::tensor_columns(products).count;
   int best = 1;
-  std::int64_t least = schedule::modulo_schedule(tile_graph(cycles, accumulators, best)).interval;
-  for (int sets = 2; sets <= std::min<std::int64_t>(most, fit); ++sets)
+  std::int64_t shortest = schedule::modulo_schedule(tile_graph(cycles, accumulators, best)).interval;
+  for (int sets = 2; sets <= std::min<std::int64_t>(max_sets, fit); ++sets)
     if (const std::int64_t interval = schedule::modulo_schedule(tile_graph(cycles, accumulators, sets)).interval;
-        interval < least)
-      best = sets, least = interval;
+        interval < shortest)
+      best = sets, shortest = interval;
   return best == 1 ? 0 : best;
 }
 

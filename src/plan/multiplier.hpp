@@ -1,5 +1,5 @@
 // The warp role of a persistent block that only multiplies: one thread issues the products of one output tile after another into sets of
-// columns of tensor memory in turn, while other warps load and store the tile before (block/product_sets.hpp).
+// columns of tensor memory alternately, while other warps load and store the tile before (block/product_sets.hpp).
 //
 //   const int sets = sets_of_columns(kernel, tasks, phases, target);   // 2; 0: whoever stores the tiles multiplies, too
 //   if (sets > 0) kernel.agents.push_back(multiplier(inputs));

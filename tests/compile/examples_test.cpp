@@ -30,6 +30,10 @@ std::vector<Example> const examples = {
      5},
     {"atom/wgmma.hpp", "unsigned long long a = 0, b = 0; uint32_t a_registers[4] = {};", 8},
     {"block/tensor_memory.hpp", "smem<half_t> a, b; unsigned at = 0;", 7},
+    {"block/product_sets.hpp",
+     "smem<half_t> a, b; unsigned barriers = 0, address = 0; using F = Fragment<1, 128, 128, 1, 8>; F d;"
+     "const auto ring = Ring<4, Tiles<16384>>::at(0, 65536, {\"A\"}); auto stage = ring.first();",
+     11},
     {"block/fragment_wgmma.hpp",
      "smem<half_t> sA, sB; int warp = 0; auto rows_of = [](smem<half_t> a, int) { return a; };", 4},
     {"block/ring.hpp", "TmaDescriptor a{}, b{}; int k = 0, m = 0, n = 0;", 13},
@@ -88,7 +92,7 @@ TEST(OpeningExamples, AreCode) {
       "#include <zellige/atom/tiled_mma.hpp>\n#include <zellige/atom/mma_call.hpp>\n"
       "#include <zellige/atom/make_tma_descriptor.hpp>\n#include <zellige/layout/mixed_bits.hpp>\n"
       "#include <zellige/block/fragment_wgmma.hpp>\n#include <zellige/block/tensor_memory.hpp>\n#include "
-      "<zellige/block/ring.hpp>\n"
+      "<zellige/block/ring.hpp>\n#include <zellige/block/product_sets.hpp>\n"
       "#include <zellige/block/roles.hpp>\n#include <zellige/tensor/zip.hpp>\nusing namespace zellige;\n";
   int i = 0;
   for (Example const& e : examples) {

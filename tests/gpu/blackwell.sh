@@ -47,7 +47,7 @@ if [ $on = gpu ]; then
   compare parts "$target" --check sampled "$here"/examples/parts/*.json
   [ -z "$graphs" ] || compare saved "$target" --check sampled "$graphs"/*.json
 else
-  echo "left out: layers, parts and saved graphs (they take hours on the emulator)"
+  echo "left out: layers, parts and saved graphs (they take hours on the emulator; tests/predict/run_graphs.py runs the smallest first)"
 fi
 "$build/zellige_random" --soak --on $on --target "$target" --count "$count" --seed 1 --jobs "$(nproc)" --keep "$out/graphs" >"$out/random.txt" 2>&1 || failed=1
 grep -E ": (wrong|failed|refused): " "$out/random.txt"

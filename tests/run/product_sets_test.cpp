@@ -1,4 +1,4 @@
-// A warp role of one thread that multiplies into two sets of columns in turn, as emitted for sm_100a where blocks take several output
+// A warp role of one thread that multiplies into two sets of columns alternately, as emitted for sm_100a where blocks take several output
 // tiles: results, counters as predicted, and the overlap in the schedule.
 #include <gtest/gtest.h>
 

@@ -101,7 +101,7 @@ std::size_t place(const std::string& text, const PlannedFault& f) {
   return at;
 }
 
-/// Replaces the inclusion of a header by its text. Returns whether the source has it.
+/// Replaces the inclusion of a header by the header itself. Returns whether the source has it.
 bool put_header(std::string& source, std::string_view path) {
   constexpr std::string_view once = "#pragma once";
   const std::string include = fmt::format("#include <{}>\n", path);

@@ -1,4 +1,4 @@
-// Products in tensor memory by a warp role of one thread, into sets of columns in turn: while the warps of another role load the
+// Products in tensor memory by a warp role of one thread, into sets of columns alternately: while the warps of another role load the
 // accumulators of one output tile, the products of the next go into another set (tcgen05.mma of sm_100a and sm_103a).
 //
 //   ProductSets<2, 128, 2, 2> products(barriers, address);           // two warpgroups load 128 columns, of one of two sets
