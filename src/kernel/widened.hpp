@@ -4,9 +4,10 @@
 //   round((unpack(bytes) - zero) * scale)     zero and scale: one number for each run of K of a column, or none
 //   round(unpack(bytes) * scale + zero)
 //
-// It is B of a product by mma.sync, whose step widens it, or A of one by wgmma: a step of its own, `to_operand`, reads the bytes in a
-// stage of the producer's ring, and scales and zero points in global memory, and leaves the operand in registers. The loop's schedule
-// decides when that step begins.
+// It is B of a product by mma.sync, whose step widens it, or A of one by wgmma, which steps of its own widen, `to_operand` in two parts. The first
+// reads the bytes in a stage of the producer's ring, and scales and zero points in global memory; the second makes the operand of them, in
+// registers. The loop's schedule decides when each begins: the first does not touch the operand, and runs while the product of the
+// iteration before is in flight.
 #pragma once
 #include <optional>
 
@@ -31,6 +32,16 @@ struct WidenedOperand {
     return all;
   }
 };
+
+/// The parts of the work that widens an operand (Work::part): what loads its bytes and numbers into registers, and what makes it of them.
+inline constexpr int loads_bytes = 0, makes_operand = 1;
+
+/// Returns the registers of a thread, of `threads`, that an operand of `rows` rows and K = `k` takes as A of a product by wgmma: the operand,
+/// two numbers in each, and what it is made of: its bytes, of which four lanes have four words for each 64 bytes of a row, and `numbers`
+/// scales and zero points of each row.
+std::int64_t widened_registers(std::int64_t rows, std::int64_t k, int bits, std::int64_t numbers, std::int64_t threads);
+/// The same of an operand of a product.
+std::int64_t widened_registers(const tile::TileProgram&, const WidenedOperand&, std::int64_t threads);
 
 /// The least K that the four lanes of a column take at a time, eight elements each.
 inline constexpr std::int64_t widened_chunk = 32;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/widened.hpp"
 #include "rewrite/custom_writer.hpp"
 #include "rewrite/epilogue.hpp"
 #include "rules/table.hpp"
@@ -139,30 +140,45 @@ std::int64_t run_of(const WidenedWeight& w) {
   return run;
 }
 
+/// Returns whether ptxas spills registers of a block of two warpgroups and a producer, of which each thread has several tiles of accumulators and
+/// keeps so many registers over an iteration: it fits them into those that all threads of the block may have, although setmaxnreg leaves
+/// these more, unless they are clearly more.
+bool is_squeezed(std::int64_t kept) {
+  constexpr std::int64_t fits = 116, exceeds = 188;
+  return kept > fits && kept < exceeds;
+}
+
 /// Returns the tiles of one or two products by wgmma that keep the busiest multiprocessor busy for the least time: it multiplies a tile as
 /// fast as it widens the weights, as its tensor cores multiply, and as the L2 cache answers.
 std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows, std::int64_t products) {
   // Of a step of 16 elements of K: cycles that widen 64 rows of the weight, bytes of the cache a cycle.
   constexpr double widens = 28, cache = 40;
   constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, max_rows = 256, accumulators = 128,
-                         latency = 4096,
-                         registers = 192;  // of a thread: accumulators, and the widened weights with them
+                         latency = 4096, registers = 200;  // of a thread: accumulators, and what it takes to widen
   const std::int64_t run = run_of(w), k = run % unit == 0 ? run : unit;
   if (k > 2 * unit || w.k % k != 0 || k % run != 0 || (run > 1 && run % step != 0) || w.k < 2 * k) return std::nullopt;
   const auto blocks = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  std::int64_t numbers = 0;  // of a row, in a tile
+  for (const auto& of : {w.scale, w.zero, w.bias})
+    if (of) numbers += std::max<std::int64_t>(1, of->groups * k / w.k);
   std::optional<WeightTiles> best;
   double lowest = 0;
   for (const std::int64_t columns : {4 * unit, 2 * unit, unit})
     for (std::int64_t tile = step; tile <= max_rows; tile += step) {
       const std::int64_t threads = columns == unit ? 128 : 256;
-      if (tile >= rows + step || columns >= w.n + unit || products * columns * tile > accumulators * threads ||
-          products * columns * (tile + k / 2) > registers * threads)
+      const std::int64_t own = columns * tile / threads,
+                         widened = kernel::widened_registers(columns, k, graph::bits(w.narrow), numbers, threads);
+      if (tile >= rows + step || columns >= w.n + unit || products * own > accumulators ||
+          products * (own + widened) > registers ||
+          (products * columns > 2 * unit && threads == 256 && is_squeezed(products * (own + widened))))
         continue;
       const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
                  parts = static_cast<double>(products * columns) / unit, all = static_cast<double>(tile),
                  bytes = 2 * step * all + step * static_cast<double>(products * columns * graph::bits(w.narrow)) / 8;
       const std::int64_t steps = w.k / step;
-      const double cycles = std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(steps);
+      // Of equal tiles those of fewer weights, which fewer blocks widen again.
+      const double cycles = (std::max({parts * widens, parts * all / 2, bytes / cache}) + parts * widens / 64) *
+                            static_cast<double>(steps);
       if (const double time = waves * (cycles + latency); !best || time < lowest)
         lowest = time, best = WeightTiles{columns, k, tile};
     }
