@@ -107,7 +107,7 @@ std::int64_t widened_registers(const tile::TileProgram& p, const WidenedOperand&
 }
 
 std::optional<WidenedOperand> widened_by(const Kernel& kernel, const Work& work) {
-  if (work.kind != WorkKind::to_operand) return {};
+  if (work.kind != WorkKind::to_operand || work.part < 0) return {};
   const tile::TileProgram& p = kernel.program;
   for (const int product : p.consumers(work.node))
     if (const Work* of = kernel.product_of(product); of && of->matmul.asynchronous())

@@ -58,7 +58,7 @@ std::optional<WidenedOperand> widened_rows(const tile::TileProgram&, int node);
 /// widened_rows(), by m16n8k16 operand B: its warps divide K into whole chunks of 32, and it alone reads the operand.
 std::optional<WidenedOperand> widened_operand(const tile::TileProgram&, int node, const MatmulChoice&);
 
-/// Returns the operand that a work leaves in registers for a product by wgmma, if it widens it.
+/// Returns the operand that a work leaves in registers for a product by wgmma, if it is a part of what widens it.
 std::optional<WidenedOperand> widened_by(const Kernel&, const Work&);
 
 }  // namespace zellige::kernel

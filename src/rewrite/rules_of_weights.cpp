@@ -190,14 +190,16 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows, s
   // Few rows of x cost little, so that there may be many blocks, which read them all.
   const std::int64_t blocks = (rows <= 8 ? 2 : 1) * min_weight_blocks;
   for (std::int64_t columns = max_weight_columns / products; columns >= 16 && t.columns == 0; columns /= 2)
-    if (w.n % columns == 0 && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
+    if ((w.n % columns == 0 || w.n % 16 != 0) && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
   const std::int64_t run = run_of(w);
   const std::int64_t whole = (rows + 7) / 8 * 8;
   const bool small = t.columns == 16 && w.k <= 8 * small_weight_k;
   for (std::int64_t k = small ? small_weight_k : max_weight_k; k >= 64 && t.k == 0; k /= 2)
     if (w.k % k == 0 && k % run == 0 && (k * whole <= max_row_elements || k == 64)) t.k = k;
   if (t.k == 0 && run > 1 && w.k % run == 0 && run % 32 == 0 && run * whole <= 4 * max_row_elements) t.k = run;
-  return t.columns > 0 && t.k > 0 ? std::optional(t) : std::nullopt;
+  // A last tile of columns that is not whole pays where iterations are few.
+  const bool fits = t.columns > 0 && t.k > 0 && (w.n % t.columns == 0 || t.k >= small_weight_k);
+  return fits ? std::optional(t) : std::nullopt;
 }
 
 /// Writes the custom operator of products of the same rows with widened weights, and what follows them.
@@ -206,14 +208,13 @@ class WeightWriter : CustomWriter {
   WeightWriter(const Known& g, Rewrite& out, const Epilogue& of, const std::vector<WidenedWeight>& weights,
                const WeightTiles& tiles)
       : CustomWriter(out), g_(g), of_(of), weights_(weights), w_(weights.front()), tiles_(tiles) {
-    block_.grid = {w_.n / tiles.columns, 1, 1};
+    covered_ = (w_.n + tiles.columns - 1) / tiles.columns * tiles.columns;
+    block_.grid = {covered_ / tiles.columns, 1, 1};
     // A warp for each 32 of K, or 128 where blocks are small, so that a lane takes four words at a time.
     const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
     block_.block = {std::min<std::int64_t>(small ? 128 : 256, tiles.k), 1, 1};
     block_.loop = w_.k / tiles.k;
     if (tiles.rows == 0) return;
-    covered_ = (w_.n + tiles.columns - 1) / tiles.columns * tiles.columns;
-    block_.grid.x = covered_ / tiles.columns;
     block_.block = {tiles.columns == 64 ? 128 : 256, 1, 1};
   }
 
@@ -337,10 +338,12 @@ bool weights_below(const Known& g, const KernelOp& op, Rewrite& out, bool on_war
   const auto rows = [&](const KernelOp& product) { return as_matrix(g.shape(product.inputs[0]))[0]; };
   const auto tiles = [&](const WidenedWeight& w, const KernelOp& product, std::int64_t count) {
     const std::int64_t m = rows(product);
+    const std::optional<WeightTiles> small = m <= max_weight_rows ? tiles_of(w, m, count) : std::nullopt;
+    // Few rows whose blocks would make many iterations, each of little.
+    const bool many = m > 8 || !small || small->k < small_weight_k;
     if (on_warpgroups)
-      return m > 8 && fits_registers(g, w, g.dtype(product.inputs[0])) ? tiles_of_warpgroups(w, m, count)
-                                                                       : std::nullopt;
-    return m <= max_weight_rows ? tiles_of(w, m, count) : std::nullopt;
+      return many && fits_registers(g, w, g.dtype(product.inputs[0])) ? tiles_of_warpgroups(w, m, count) : std::nullopt;
+    return small;
   };
   const auto is_product = [&](const KernelOp& product) {
     const std::optional<WidenedWeight> w = weight_of(g, product);

@@ -156,7 +156,7 @@ class Facts {
   }
 
   void part() const {
-    if (w_.kind == WorkKind::to_operand && (w_.part >= 0 || kernel::widened_by(k_, w_))) {
+    if (w_.kind == WorkKind::to_operand && w_.part >= 0) {
       if (!kernel::widened_by(k_, w_) || (w_.part != kernel::loads_bytes && w_.part != kernel::makes_operand))
         reject(k_, w_, "is part {} of a work; part {} loads bytes of weights, part {} makes an operand of them",
                w_.part, kernel::loads_bytes, kernel::makes_operand);

@@ -222,6 +222,9 @@ void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
     if (found == given.fragments.end())
       reject(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
              pipelined ? "the iteration before" : "this section");
+    if (found->second.work->part != kernel::makes_operand && kernel::widened_operand(f.p, t.node, t.matmul))
+      reject(f.kernel, t, "takes %{} as fragments, which part {} of its work makes, and no other", n.in[0],
+             kernel::makes_operand);
     f.proof.chained(t, *found->second.work);
     if (pipelined) given.fragments.erase(found);
     operands.stored(n.in[1], false);
