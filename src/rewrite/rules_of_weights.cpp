@@ -246,11 +246,11 @@ class WeightWriter : CustomWriter {
   /// Adds the product of the tile of rows and a weight, which is A if wgmma multiplies.
   int product(const WidenedWeight& w, int rows) {
     const int value = widened(w, dtype(rows));
-    std::vector<int> factors{value, turned_};
+    std::vector<int> factors{value, swapped_};
     if (tiles_.rows == 0)
       factors = {rows, add(OpKind::permute, {value}, {.sizes = {1, 0}})};
-    else if (turned_ < 0)
-      factors[1] = turned_ = add(OpKind::permute, {rows}, {.sizes = {1, 0}});
+    else if (swapped_ < 0)
+      factors[1] = swapped_ = add(OpKind::permute, {rows}, {.sizes = {1, 0}});
     return add(OpKind::accum, {add(OpKind::matmul, std::move(factors))});
   }
 
@@ -265,7 +265,7 @@ class WeightWriter : CustomWriter {
     return to != dtype(value) ? add(OpKind::cast, {value}, {.dtype = to}) : value;
   }
 
-  /// Loads an operand of the operators that follow, turned as the products are.
+  /// Loads an operand of the operators that follow, swapped as the products are.
   int operand(int t) {
     const Shape matrix = as_matrix(g_.shape(t));
     const bool by_rows = matrix[0] > 1, by_columns = matrix[1] > 1;
@@ -302,7 +302,7 @@ class WeightWriter : CustomWriter {
   const WidenedWeight& w_;  // the first one: all have its size
   WeightTiles tiles_;
   std::int64_t covered_ = w_.n, covered_rows_ = 0;  // rows of the weight, and of x, that the tiles have
-  int turned_ = -1;                                 // the transpose of the tile of rows
+  int swapped_ = -1;                                // the transpose of the tile of rows
 };
 
 /// Writes products and what follows them in these tiles.
