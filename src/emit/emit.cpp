@@ -102,7 +102,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"SM89_", "atom/mma_traits/names.hpp"},
     {"Unpacked<", "atom/mma_traits/names.hpp"},
     {"multiply_widened<", "block/multiply_widened.hpp"},
-    {"widen_rows<", "block/widened_rows.hpp"},
+    {"WidenedRows<", "block/widened_rows.hpp"},
     {"_packed, ", "atom/unpack.hpp"},
 };
 

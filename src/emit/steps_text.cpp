@@ -69,6 +69,7 @@ void start(const KernelText& k, const Work& t) {
     sum_declaration(k, t);
   } else if (t.kind == WorkKind::to_operand) {
     operand_declaration(k, t);
+    if (const auto widened = kernel::widened_by(k.plan, t)) bytes_declaration(k, t, *widened);
   }
 }
 

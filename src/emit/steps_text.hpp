@@ -55,6 +55,7 @@ void fetch(const KernelText&, const StepPlace&, const Work&);
 // widened_text.cpp: operands that are widened in registers, by a product's step or by one of their own.
 void widened_product(const KernelText&, const StepPlace&, const Work&, const kernel::WidenedOperand&);
 void widened_rows(const KernelText&, const StepPlace&, const Work&, const kernel::WidenedOperand&);
+void bytes_declaration(const KernelText&, const Work&, const kernel::WidenedOperand&);
 
 // evaluate_text.cpp
 /// Emits a matmul by mma.sync or by multiply-adds.

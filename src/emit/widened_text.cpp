@@ -28,12 +28,22 @@ void widened_product(const KernelText& k, const StepPlace& place, const Work& wo
   if (some) k.out.close();
 }
 
-/// Emits the work that widens an operand into the A registers of a product by wgmma. Its bytes are in a stage of the producer's ring.
+/// Emits the declaration of the registers with an operand's bytes, scales and zero points.
+void bytes_declaration(const KernelText& k, const Work& work, const kernel::WidenedOperand& widened) {
+  const auto run_of = [&](int load, std::int64_t of) { return load < 0 ? k.block.nodes[work.node].shape[1] : of; };
+  k.out.line("WidenedRows<{}, {}, {}, {}, {}> rows{};", type_name(k.block.nodes[work.node].dtype),
+             type_name(widened.packed), fragment_type(k.plan.layout_of(work)), run_of(widened.scale, widened.scale_run),
+             run_of(widened.zero, widened.zero_run), work.node);
+}
+
+/// Emits a part of the work that widens an operand into the A registers of a product by wgmma. Its bytes are in a stage of the producer's ring.
 void widened_rows(const KernelText& k, const StepPlace& place, const Work& work,
                   const kernel::WidenedOperand& widened) {
+  if (work.part == kernel::makes_operand)
+    return k.out.line("rows{}.widen<{}, {}, {}>(op{});", work.node, widened.scale >= 0, widened.zero >= 0,
+                      widened.added, work.node);
   const int buffer = k.plan.tensor_of(widened.bytes);
   const SmemTensor& b = k.plan.tensors[buffer];
-  const auto run_of = [&](int load, std::int64_t of) { return load < 0 ? k.block.nodes[work.node].shape[1] : of; };
   // A function of a row of the tile of `load`, and of a number along K, that returns where the element is. Rows beyond the tensor are its
   // last one.
   const auto numbers = [&](int load) -> std::string {
@@ -47,12 +57,10 @@ void widened_rows(const KernelText& k, const StepPlace& place, const Work& work,
     return fmt::format("[&](int n, [[maybe_unused]] int k) {{ return {}({}); }}", k.global(n.tensor),
                        fmt::join(at, ", "));
   };
-  k.out.line("// {} {}: widened from {}", printable(k.block.nodes[widened.bytes].name),
+  k.out.line("// {} {}: bytes of {}", printable(k.block.nodes[widened.bytes].name),
              graph::to_string(k.block.nodes[work.node].shape), graph::name(widened.packed));
-  k.out.line(
-      "widen_rows<{}, {}, {}{}>(op{}, [&](int n, int i) {{ return {} + swizzled(SwizzleMode::b{}, n * {} + i); }},",
-      type_name(widened.packed), run_of(widened.scale, widened.scale_run), run_of(widened.zero, widened.zero_run),
-      widened.added ? ", true" : "", work.node, ring_tile(k, buffer), b.span(), b.span());
+  k.out.line("rows{}.load([&](int n, int i) {{ return {} + swizzled(SwizzleMode::b{}, n * {} + i); }},", work.node,
+             ring_tile(k, buffer), b.span(), b.span());
   k.out.line("  {},", numbers(widened.scale));
   k.out.line("  {}, warp, lane);", numbers(widened.zero));
 }

@@ -20,7 +20,7 @@ StepSpan side_by_side(const Kernel& kernel, StepSpan steps, std::size_t first) {
 bool in_nest(const Kernel& kernel, const Work& t) {
   if (t.kind == WorkKind::to_global) return t.tensor < 0;
   if (t.kind == WorkKind::reduce) return kernel.layout_of(t).row != nullptr;
-  if (t.kind == WorkKind::to_operand) return !widened_by(kernel, t);
+  if (t.kind == WorkKind::to_operand) return t.part < 0;  // otherwise it widens
   return t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate || t.kind == WorkKind::rescale ||
          t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }

@@ -1,5 +1,7 @@
 #include "kernel/widened.hpp"
 
+#include <algorithm>
+
 namespace zellige::kernel {
 namespace {
 
@@ -89,8 +91,23 @@ std::optional<WidenedOperand> widened_operand(const tile::TileProgram& p, int no
   return w && graph::bits(w->packed) == 4 ? w : std::nullopt;
 }
 
+std::int64_t widened_registers(std::int64_t rows, std::int64_t k, int bits, std::int64_t numbers,
+                               std::int64_t threads) {
+  constexpr std::int64_t lanes = 4, group_bits = 512;
+  const std::int64_t groups = std::max<std::int64_t>(1, k * bits / group_bits);
+  return rows * (k / 2 + lanes * (4 * groups + numbers)) / threads;
+}
+
+std::int64_t widened_registers(const tile::TileProgram& p, const WidenedOperand& w, std::int64_t threads) {
+  const graph::Shape& shape = p.nodes[w.round].shape;
+  std::int64_t numbers = 0;
+  for (const int i : {w.scale, w.zero})
+    if (i >= 0) numbers += p.nodes[i].shape[1];
+  return widened_registers(shape[0], shape[1], graph::bits(w.packed), numbers, threads);
+}
+
 std::optional<WidenedOperand> widened_by(const Kernel& kernel, const Work& work) {
-  if (work.kind != WorkKind::to_operand) return {};
+  if (work.kind != WorkKind::to_operand || work.part < 0) return {};
   const tile::TileProgram& p = kernel.program;
   for (const int product : p.consumers(work.node))
     if (const Work* of = kernel.product_of(product); of && of->matmul.asynchronous())

@@ -4,9 +4,10 @@
 //   round((unpack(bytes) - zero) * scale)     zero and scale: one number for each run of K of a column, or none
 //   round(unpack(bytes) * scale + zero)
 //
-// It is B of a product by mma.sync, whose step widens it, or A of one by wgmma: a step of its own, `to_operand`, reads the bytes in a
-// stage of the producer's ring, and scales and zero points in global memory, and leaves the operand in registers. The loop's schedule
-// decides when that step begins.
+// It is B of a product by mma.sync, whose step widens it, or A of one by wgmma, which steps of its own widen, `to_operand` in two parts. The first
+// reads the bytes in a stage of the producer's ring, and scales and zero points in global memory; the second makes the operand of them, in
+// registers. The loop's schedule decides when each begins: the first does not touch the operand, and runs while the product of the
+// iteration before is in flight.
 #pragma once
 #include <optional>
 
@@ -32,6 +33,16 @@ struct WidenedOperand {
   }
 };
 
+/// The parts of the work that widens an operand (Work::part): what loads its bytes and numbers into registers, and what makes it of them.
+inline constexpr int loads_bytes = 0, makes_operand = 1;
+
+/// Returns the registers of a thread, of `threads`, that an operand of `rows` rows and K = `k` takes as A of a product by wgmma: the operand,
+/// two numbers in each, and what it is made of: its bytes, of which four lanes have four words for each 64 bytes of a row, and `numbers`
+/// scales and zero points of each row.
+std::int64_t widened_registers(std::int64_t rows, std::int64_t k, int bits, std::int64_t numbers, std::int64_t threads);
+/// The same of an operand of a product.
+std::int64_t widened_registers(const tile::TileProgram&, const WidenedOperand&, std::int64_t threads);
+
 /// The least K that the four lanes of a column take at a time, eight elements each.
 inline constexpr std::int64_t widened_chunk = 32;
 
@@ -47,7 +58,7 @@ std::optional<WidenedOperand> widened_rows(const tile::TileProgram&, int node);
 /// widened_rows(), by m16n8k16 operand B: its warps divide K into whole chunks of 32, and it alone reads the operand.
 std::optional<WidenedOperand> widened_operand(const tile::TileProgram&, int node, const MatmulChoice&);
 
-/// Returns the operand that a work leaves in registers for a product by wgmma, if it widens it.
+/// Returns the operand that a work leaves in registers for a product by wgmma, if it is a part of what widens it.
 std::optional<WidenedOperand> widened_by(const Kernel&, const Work&);
 
 }  // namespace zellige::kernel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/widened.hpp"
 #include "plan/agent_steps.hpp"
 #include "plan/multiplier.hpp"
 #include "schedule/peeled_loop.hpp"
@@ -224,7 +225,7 @@ class ConsumerAgent : PhaseSteps {
     const std::int64_t n = plan_.iterations_per_block();
     for (const LoopPart& part : parts_.parts)
       for (int t : part.tasks)
-        if (tasks_[t].kind == kernel::WorkKind::to_operand) start(t);
+        if (tasks_[t].kind == kernel::WorkKind::to_operand && tasks_[t].part != kernel::loads_bytes) start(t);
     const schedule::PeeledLoop loop =
         schedule::peel(parts_.graph, schedule::body_of(parts_.graph, parts_.times, consumer, parts_.counter));
     for (std::size_t i = 0; i < loop.before.size(); ++i)
@@ -325,7 +326,11 @@ void add_consumer_and_producer(AgentInputs from, const target::Target& target) {
   std::int64_t sums = 0;
   const selection::WorkItem* product = nullptr;  // one of the matmuls of warpgroups
   for (const selection::WorkItem& t : from.tasks)
-    if (t.matmul.asynchronous()) sums += selection::accumulator_registers(t.matmul, t.matmul.warps), product = &t;
+    if (t.matmul.asynchronous()) {
+      sums += selection::accumulator_registers(t.matmul, t.matmul.warps), product = &t;
+      if (const auto w = kernel::widened_operand(kernel.program, t.node, t.matmul))
+        sums += kernel::widened_registers(kernel.program, *w, kernel.program.threads());
+    }
   const int group = product ? kernel::warps_of(*product->matmul.row) : 1, warps = (kernel.threads + 31) / 32;
   // True if 232 registers (`most`) for every thread would exceed the multiprocessor's registers. This is not so with four
   // consumer and four producer warps.

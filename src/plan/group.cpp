@@ -313,20 +313,21 @@ void place_accumulate(Grouping& g, int i) {
   g.producer[i] = t;
 }
 
-/// Adds the task that stores the matmul operand `i`, or leaves it in registers for a matmul by wgmma: one that is chained, or whose
-/// weights it widens.
+/// Adds the task that stores the matmul operand `i`, or leaves it in registers for a chained matmul or one whose weights it widens.
 void place_round(Grouping& g, int i) {
   const tile::Node& n = g.node(i);
-  const auto in_registers = [&](int context) {
-    const int t = g.add(kernel::WorkKind::to_operand, i, context);
-    g.evaluate(t, n.in[0]), g.keep(i, context), g.producer[i] = t;
+  const auto in_registers = [&](int context, bool widens = false) {
+    const int loads = widens ? g.add(kernel::WorkKind::to_operand, i, context) : -1,
+              t = g.add(kernel::WorkKind::to_operand, i, context);
+    g.evaluate(widens ? loads : t, n.in[0]), g.keep(i, context), g.producer[i] = t;
+    if (widens) g.tasks[loads].part = kernel::loads_bytes, g.tasks[t].part = kernel::makes_operand;
+    if (widens) g.tasks[t].after_same.push_back(loads);
   };
   for (int reader : g.program.consumers(i))
     if (g.tensor_core(reader)) {
       const kernel::MatmulChoice& choice = g.selected.matmuls.at(reader);
-      const auto w = kernel::widened_operand(g.program, reader, choice);
-      if (!w || w->round != i) continue;
-      if (choice.asynchronous()) in_registers(g.add_context(selection::widened_layout(n, choice, g.target)));
+      if (const auto w = kernel::widened_operand(g.program, reader, choice); !w || w->round != i) continue;
+      if (choice.asynchronous()) in_registers(g.add_context(selection::widened_layout(n, choice, g.target)), true);
       return;  // otherwise the matmul's step widens it
     }
   int chained = -1;
@@ -360,8 +361,7 @@ void place_store(Grouping& g, int i) {
     g.producer[load] = g.add(kernel::WorkKind::fetch, load, in, -1, *wide);
   }
   int c = g.rows >= 0 && n.shape == g.layout(g.rows).domain ? g.rows : g.registers(n.in[0], i);
-  // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
-  // stores them nevertheless.
+  // Adjacent threads must store adjacent elements, and replicated rows do not; without shared memory they are stored nevertheless.
   if (c >= 0 && g.layout(c).replicated() && g.rows < 0) c = -1;
   // Accumulators whose pairs are not adjacent in memory, as with A and B swapped, would be stored one by one. So
   // they are, if memory sees no more than 2 bytes at a time either way.

@@ -165,11 +165,11 @@ class PartsOfLoop {
     widened_from(last(), g);
   }
 
-  /// Adds the dependences of the computations that read tiles of the copies `from` before the products of group `g` do: what widens their
-  /// operand. The first of them acquires the stage.
+  /// Adds the dependences of the computations that read tiles of the copies `from` before the products of group `g` do: what loads the
+  /// bytes of their operand. The first of them acquires the stage.
   void widened_from(int from, int g) {
     for (int t : inside_) {
-      if (product(t) || of_tasks_[t].own != 0 || (of_tasks_[t].earlier >> g & 1) == 0) continue;
+      if (product(t) || tasks_[t].kind != kernel::WorkKind::to_operand || of_tasks_[t].own != 0) continue;
       const auto reads = [&](int copy) { return reads_tile(t, copy); };
       if (std::ranges::none_of(result_.parts[from].tasks, reads)) continue;
       LoopPart& part = result_.parts[of_tasks_[t].item];

@@ -308,7 +308,7 @@ class BufferArrangement {
 
 void arrange_parts(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target) {
   for (const selection::WorkItem& t : tasks)
-    if (t.part >= 0) BufferArrangement(kernel, tasks, target, t.tensor).run(Swizzles::automatic);
+    if (t.part >= 0 && t.tensor >= 0) BufferArrangement(kernel, tasks, target, t.tensor).run(Swizzles::automatic);
 }
 
 void arrange_buffers(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target,

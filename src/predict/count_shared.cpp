@@ -364,7 +364,10 @@ SharedCounts count_shared(const kernel::Kernel& kernel, kernel::StepSpan steps) 
   if (t.kind == kernel::WorkKind::mma && !t.matmul.asynchronous() &&
       kernel::widened_operand(kernel.program, t.node, t.matmul))
     return {.counts = {}, .exact = false};
-  if (const auto widened = kernel::widened_by(kernel, t)) return loads_of_bytes(kernel, *widened);
+  if (const auto widened = kernel::widened_by(kernel, t)) {
+    if (t.part == kernel::makes_operand) return {};
+    return loads_of_bytes(kernel, *widened);
+  }
   if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::fetch) return {};
   if (t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster) {
     const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.tensor : steps.front().reads.front().tensor;

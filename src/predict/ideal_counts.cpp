@@ -90,6 +90,7 @@ class ScheduleWalk {
       return;
     }
     if (const auto widened = kernel::widened_by(plan_, t)) {  // each lane 16 bytes of a row, or a quarter of it
+      if (t.part == kernel::makes_operand) return;
       const kernel::SmemTensor& b = plan_.tensors[plan_.tensor_of(widened->bytes)];
       const double bytes = static_cast<double>(graph::size(b.padded)), each = std::min(16.0, b.padded[1] / 4.0);
       all_.accesses += times * bytes / each / 32, all_.wavefronts += times * bytes / 128;

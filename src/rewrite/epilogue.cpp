@@ -37,7 +37,7 @@ bool EpilogueReader::collect(const KernelOp& op, Epilogue& to, std::set<const Ke
   if (seen.contains(&op)) return true;
   if (op.outputs.size() != 1) return false;
   if (op.kind == OpKind::matmul) {
-    if (to.products.size() == products_.most || !products_.is_product(op)) return false;
+    if (to.products.size() == products_.max_products || !products_.is_product(op)) return false;
     for (const KernelOp* other : to.products)
       if (!products_.together(*other, op)) return false;
     to.products.push_back(&op), seen.insert(&op);

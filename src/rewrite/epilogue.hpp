@@ -27,7 +27,7 @@ struct Epilogue {
 struct EpilogueProducts {
   std::function<bool(const KernelOp&)> is_product;
   std::function<bool(const KernelOp&, const KernelOp&)> together;  // whether one kernel may compute both
-  std::size_t most = 2;                                            // products of a kernel
+  std::size_t max_products = 2;                                    // products of a kernel
 };
 
 /// Finds the epilogues of a graph.

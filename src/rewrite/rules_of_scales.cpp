@@ -25,12 +25,12 @@ namespace {
 constexpr std::int64_t step = 128;  // of K: an iteration's
 
 /// An operand of a matmul: 8-bit floats, `values` (M, K) or (N, K), times scales, one for each block of a matrix `shape` that has K along
-/// dimension `k`; -1: none. `turned`: the values of B are (K, N), whose memory has K along lines.
+/// dimension `k`; -1: none. `swapped`: the values of B are (K, N), whose memory has K along lines.
 struct ScaledOperand {
   int values = -1, scales = -1;
   std::size_t k = 1;
   Shape shape, blocks = {1, 1};
-  bool turned = false;
+  bool swapped = false;
 
   std::int64_t across() const { return shape[1 - k]; }
   std::int64_t block_across() const { return blocks[1 - k]; }
@@ -89,7 +89,7 @@ class ScaledReader {
       const Strides& of = g_.graph.tensors[static_cast<std::size_t>(found.values)].strides;
       if (!of.empty() && of.back() != 1) return {};
     } else {
-      found.turned = true;
+      found.swapped = true;
       if (strides.size() != 2 || strides[0] != 1 || found.shape[1] == 1) return {};
     }
     return found;
@@ -149,10 +149,10 @@ class ScaledReader {
   const Known& g_;
 };
 
-/// A kernel's tile of the result, and its threads. `turned`: the columns of the result are the product's rows.
+/// A kernel's tile of the result, and its threads. `swapped`: the columns of the result are the product's rows.
 struct ScaledTiles {
   std::int64_t rows, columns, threads;
-  bool turned = false;
+  bool swapped = false;
 };
 
 std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
@@ -204,7 +204,7 @@ class ScaledWriter : CustomWriter {
     int x = load(values, {-1, along_rows(), -1}, 1, {rows_, k}), y = columns_of_b(k);
     int made = -1;
     if (a_.scales < 0) {
-      if (tiles_.turned) std::swap(x, y), x = turned(x), y = turned(y);
+      if (tiles_.swapped) std::swap(x, y), x = swapped(x), y = swapped(y);
       made = add(OpKind::mul_scalar, {add(OpKind::matmul, {x, y}, {.dtype = DType::bf16})}, {.scalar = 1});
     } else {
       const int s = load(each(a_, 1), {-1, along_rows(), -1}, 1, {rows_, steps}),
@@ -219,7 +219,7 @@ class ScaledWriter : CustomWriter {
     int last = add_epilogue(
         of, {{product.outputs[0], sum}}, [&](int t) { return operand(t); },
         [&](const KernelOp& op, std::vector<int> in) { return add(op.kind, std::move(in), op.attributes); });
-    if (tiles_.turned) last = turned(last);
+    if (tiles_.swapped) last = swapped(last);
     const bool all = rows_ == m_ && columns_ == n_;
     return store(last, {along_columns(), along_rows(), -1}, result, all ? Shape() : Shape{m_, n_});
   }
@@ -227,17 +227,17 @@ class ScaledWriter : CustomWriter {
  private:
   int along_rows() const { return block_.grid.y > 1 ? 0 : -1; }
   int along_columns() const { return block_.grid.x > 1 ? 1 : -1; }
-  int turned(int tile) { return add(OpKind::permute, {tile}, {.sizes = {1, 0}}); }
+  int swapped(int tile) { return add(OpKind::permute, {tile}, {.sizes = {1, 0}}); }
 
   /// Loads the tile (K, columns) of B.
   int columns_of_b(std::int64_t k) {
-    const int b = b_.turned
+    const int b = b_.swapped
                       ? b_.values
                       : out_.add(OpKind::permute, {b_.values}, {.sizes = {1, 0}}, out_.name(b_.values) + "_turned");
     return load(b, {along_columns(), -1, -1}, 0, {k, columns_});
   }
 
-  /// Loads an operand of the operators that follow the product, turned as that is.
+  /// Loads an operand of the operators that follow the product, swapped as that is.
   int operand(int t) {
     const Shape matrix = as_matrix(g_.shape(t));
     const bool by_rows = matrix[0] > 1, by_columns = matrix[1] > 1;
@@ -245,7 +245,7 @@ class ScaledWriter : CustomWriter {
         g_.shape(t) == matrix ? t : out_.add(OpKind::reshape, {t}, {.sizes = matrix}, out_.name(t) + "_view");
     const int tile = load(from, {by_columns ? along_columns() : -1, by_rows ? along_rows() : -1, -1}, -1,
                           {by_rows ? rows_ : 1, by_columns ? columns_ : 1});
-    return tiles_.turned ? turned(tile) : tile;
+    return tiles_.swapped ? swapped(tile) : tile;
   }
 
   /// Returns the scales as a matrix with a number for each row, or column, and each 128 of K, which is along dimension `k`.
@@ -284,7 +284,7 @@ bool scaled_product(const Known& g, const KernelOp& op, Rewrite& out) {
   const ScaledReader reader(g);
   const auto is_product = [&](const KernelOp& product) { return reader.operands(product).has_value(); };
   const std::optional<Epilogue> of =
-      EpilogueReader(g, {.is_product = is_product, .together = {}, .most = 1}).ending_at(op);
+      EpilogueReader(g, {.is_product = is_product, .together = {}, .max_products = 1}).ending_at(op);
   if (!of) return false;
   const auto [a, b] = *reader.operands(*of->products.front());
   const Shape &y = g.shape(of->result), matrix = as_matrix(y);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/widened.hpp"
 #include "rewrite/custom_writer.hpp"
 #include "rewrite/epilogue.hpp"
 #include "rules/table.hpp"
@@ -139,30 +140,45 @@ std::int64_t run_of(const WidenedWeight& w) {
   return run;
 }
 
+/// Returns whether ptxas spills registers of a block of two warpgroups and a producer, of which each thread has several tiles of accumulators and
+/// keeps so many registers over an iteration: it fits them into those that all threads of the block may have, although setmaxnreg leaves
+/// these more, unless they are clearly more.
+bool is_squeezed(std::int64_t kept) {
+  constexpr std::int64_t fits = 116, exceeds = 188;
+  return kept > fits && kept < exceeds;
+}
+
 /// Returns the tiles of one or two products by wgmma that keep the busiest multiprocessor busy for the least time: it multiplies a tile as
 /// fast as it widens the weights, as its tensor cores multiply, and as the L2 cache answers.
 std::optional<WeightTiles> tiles_of_warpgroups(const WidenedWeight& w, std::int64_t rows, std::int64_t products) {
   // Of a step of 16 elements of K: cycles that widen 64 rows of the weight, bytes of the cache a cycle.
   constexpr double widens = 28, cache = 40;
   constexpr std::int64_t multiprocessors = 132, unit = 64, step = 16, max_rows = 256, accumulators = 128,
-                         latency = 4096,
-                         registers = 192;  // of a thread: accumulators, and the widened weights with them
+                         latency = 4096, registers = 200;  // of a thread: accumulators, and what it takes to widen
   const std::int64_t run = run_of(w), k = run % unit == 0 ? run : unit;
   if (k > 2 * unit || w.k % k != 0 || k % run != 0 || (run > 1 && run % step != 0) || w.k < 2 * k) return std::nullopt;
   const auto blocks = [](std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; };
+  std::int64_t numbers = 0;  // of a row, in a tile
+  for (const auto& of : {w.scale, w.zero, w.bias})
+    if (of) numbers += std::max<std::int64_t>(1, of->groups * k / w.k);
   std::optional<WeightTiles> best;
   double lowest = 0;
   for (const std::int64_t columns : {4 * unit, 2 * unit, unit})
     for (std::int64_t tile = step; tile <= max_rows; tile += step) {
       const std::int64_t threads = columns == unit ? 128 : 256;
-      if (tile >= rows + step || columns >= w.n + unit || products * columns * tile > accumulators * threads ||
-          products * columns * (tile + k / 2) > registers * threads)
+      const std::int64_t own = columns * tile / threads,
+                         widened = kernel::widened_registers(columns, k, graph::bits(w.narrow), numbers, threads);
+      if (tile >= rows + step || columns >= w.n + unit || products * own > accumulators ||
+          products * (own + widened) > registers ||
+          (products * columns > 2 * unit && threads == 256 && is_squeezed(products * (own + widened))))
         continue;
       const auto waves = static_cast<double>(blocks(blocks(w.n, columns) * blocks(rows, tile), multiprocessors)),
                  parts = static_cast<double>(products * columns) / unit, all = static_cast<double>(tile),
                  bytes = 2 * step * all + step * static_cast<double>(products * columns * graph::bits(w.narrow)) / 8;
       const std::int64_t steps = w.k / step;
-      const double cycles = std::max({parts * widens, parts * all / 2, bytes / cache}) * static_cast<double>(steps);
+      // Of equal tiles those of fewer weights, which fewer blocks widen again.
+      const double cycles = (std::max({parts * widens, parts * all / 2, bytes / cache}) + parts * widens / 64) *
+                            static_cast<double>(steps);
       if (const double time = waves * (cycles + latency); !best || time < lowest)
         lowest = time, best = WeightTiles{columns, k, tile};
     }
@@ -174,14 +190,16 @@ std::optional<WeightTiles> tiles_of(const WidenedWeight& w, std::int64_t rows, s
   // Few rows of x cost little, so that there may be many blocks, which read them all.
   const std::int64_t blocks = (rows <= 8 ? 2 : 1) * min_weight_blocks;
   for (std::int64_t columns = max_weight_columns / products; columns >= 16 && t.columns == 0; columns /= 2)
-    if (w.n % columns == 0 && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
+    if ((w.n % columns == 0 || w.n % 16 != 0) && (w.n / columns >= blocks || columns == 16)) t.columns = columns;
   const std::int64_t run = run_of(w);
   const std::int64_t whole = (rows + 7) / 8 * 8;
   const bool small = t.columns == 16 && w.k <= 8 * small_weight_k;
   for (std::int64_t k = small ? small_weight_k : max_weight_k; k >= 64 && t.k == 0; k /= 2)
     if (w.k % k == 0 && k % run == 0 && (k * whole <= max_row_elements || k == 64)) t.k = k;
   if (t.k == 0 && run > 1 && w.k % run == 0 && run % 32 == 0 && run * whole <= 4 * max_row_elements) t.k = run;
-  return t.columns > 0 && t.k > 0 ? std::optional(t) : std::nullopt;
+  // A last tile of columns that is not whole pays where iterations are few.
+  const bool fits = t.columns > 0 && t.k > 0 && (w.n % t.columns == 0 || t.k >= small_weight_k);
+  return fits ? std::optional(t) : std::nullopt;
 }
 
 /// Writes the custom operator of products of the same rows with widened weights, and what follows them.
@@ -190,14 +208,13 @@ class WeightWriter : CustomWriter {
   WeightWriter(const Known& g, Rewrite& out, const Epilogue& of, const std::vector<WidenedWeight>& weights,
                const WeightTiles& tiles)
       : CustomWriter(out), g_(g), of_(of), weights_(weights), w_(weights.front()), tiles_(tiles) {
-    block_.grid = {w_.n / tiles.columns, 1, 1};
+    covered_ = (w_.n + tiles.columns - 1) / tiles.columns * tiles.columns;
+    block_.grid = {covered_ / tiles.columns, 1, 1};
     // A warp for each 32 of K, or 128 where blocks are small, so that a lane takes four words at a time.
     const bool small = tiles.columns == 16 && tiles.k == small_weight_k;
     block_.block = {std::min<std::int64_t>(small ? 128 : 256, tiles.k), 1, 1};
     block_.loop = w_.k / tiles.k;
     if (tiles.rows == 0) return;
-    covered_ = (w_.n + tiles.columns - 1) / tiles.columns * tiles.columns;
-    block_.grid.x = covered_ / tiles.columns;
     block_.block = {tiles.columns == 64 ? 128 : 256, 1, 1};
   }
 
@@ -229,11 +246,11 @@ class WeightWriter : CustomWriter {
   /// Adds the product of the tile of rows and a weight, which is A if wgmma multiplies.
   int product(const WidenedWeight& w, int rows) {
     const int value = widened(w, dtype(rows));
-    std::vector<int> factors{value, turned_};
+    std::vector<int> factors{value, swapped_};
     if (tiles_.rows == 0)
       factors = {rows, add(OpKind::permute, {value}, {.sizes = {1, 0}})};
-    else if (turned_ < 0)
-      factors[1] = turned_ = add(OpKind::permute, {rows}, {.sizes = {1, 0}});
+    else if (swapped_ < 0)
+      factors[1] = swapped_ = add(OpKind::permute, {rows}, {.sizes = {1, 0}});
     return add(OpKind::accum, {add(OpKind::matmul, std::move(factors))});
   }
 
@@ -248,7 +265,7 @@ class WeightWriter : CustomWriter {
     return to != dtype(value) ? add(OpKind::cast, {value}, {.dtype = to}) : value;
   }
 
-  /// Loads an operand of the operators that follow, turned as the products are.
+  /// Loads an operand of the operators that follow, swapped as the products are.
   int operand(int t) {
     const Shape matrix = as_matrix(g_.shape(t));
     const bool by_rows = matrix[0] > 1, by_columns = matrix[1] > 1;
@@ -285,7 +302,7 @@ class WeightWriter : CustomWriter {
   const WidenedWeight& w_;  // the first one: all have its size
   WeightTiles tiles_;
   std::int64_t covered_ = w_.n, covered_rows_ = 0;  // rows of the weight, and of x, that the tiles have
-  int turned_ = -1;                                 // the transpose of the tile of rows
+  int swapped_ = -1;                                // the transpose of the tile of rows
 };
 
 /// Writes products and what follows them in these tiles.
@@ -321,10 +338,12 @@ bool weights_below(const Known& g, const KernelOp& op, Rewrite& out, bool on_war
   const auto rows = [&](const KernelOp& product) { return as_matrix(g.shape(product.inputs[0]))[0]; };
   const auto tiles = [&](const WidenedWeight& w, const KernelOp& product, std::int64_t count) {
     const std::int64_t m = rows(product);
+    const std::optional<WeightTiles> small = m <= max_weight_rows ? tiles_of(w, m, count) : std::nullopt;
+    // Few rows whose blocks would make many iterations, each of little.
+    const bool many = m > 8 || !small || small->k < small_weight_k;
     if (on_warpgroups)
-      return m > 8 && fits_registers(g, w, g.dtype(product.inputs[0])) ? tiles_of_warpgroups(w, m, count)
-                                                                       : std::nullopt;
-    return m <= max_weight_rows ? tiles_of(w, m, count) : std::nullopt;
+      return many && fits_registers(g, w, g.dtype(product.inputs[0])) ? tiles_of_warpgroups(w, m, count) : std::nullopt;
+    return small;
   };
   const auto is_product = [&](const KernelOp& product) {
     const std::optional<WidenedWeight> w = weight_of(g, product);

@@ -73,7 +73,7 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      split_rows},
     {Level::given, "widened weights",
      "a matmul of at most 64 rows reads a cast of an input of 4 or 8 bits, perhaps less a zero point and times a scale "
-     "of each row or group of K; what follows it, element by element, is part of the kernel",
+     "of each row or group of K",
      widened_weights},
     {Level::warpgroups, "weights in registers",
      "a matmul reads such a cast, of groups of 128 at most, and warpgroups multiply it as A", weights_in_registers},

@@ -162,6 +162,10 @@ std::vector<PlacedItem> body_of(const LoopGraph& graph, const LoopSchedule& sche
                       graph.items[p.item].cycles > 0, p.item);
   };
   std::ranges::sort(body, {}, place);
+  // What an iteration begins with, of one before, ends that one: the sequence is the same, and fewer iterations are in flight.
+  const auto first = std::ranges::find_if(body, [](const PlacedItem& p) { return p.ahead >= 0; });
+  for (auto p = body.begin(); p != first && first != body.end(); ++p) ++p->ahead;
+  if (first != body.end()) std::rotate(body.begin(), first, body.end());
   return body;
 }
 

@@ -76,14 +76,14 @@ class OnWarpgroups {
     if (std::string why = find_products(); !why.empty()) return why;
     // Limits of accumulators per thread, the rounded ones of a chain's first matmul included, of its 232 registers.
     // Everything else takes several tens.
-    const std::int64_t max_sums = scores_ < 0 ? 192 : 200;
+    const std::int64_t max_sums = scores_ < 0 && !widens_ ? 192 : 200;
     std::int64_t sums = 0;
     for (int product : products_) {
       if (std::string why = choose(product); !why.empty()) return why;
       const kernel::MatmulChoice& choice = choices.at(product);
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : scaled_ ? 2 * own : own;
-      if (widens_) sums += choice.m * choice.k / (2 * p_.threads());  // the registers of A
+      if (widens_) sums += kernel::widened_registers(p_, *kernel::widened_rows(p_, product), p_.threads());
     }
     const std::int64_t columns = kernel::tensor_columns(choices).count;
     if (columns > target::tensor_memory_columns)

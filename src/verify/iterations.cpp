@@ -10,8 +10,14 @@
 namespace zellige::verify {
 namespace {
 
-/// What is done with the value of which node.
-using WorkOfNode = std::pair<WorkKind, int>;
+/// What a work does with which node, and the part of a work that has several (kernel/widened.hpp).
+struct WorkOfNode {
+  WorkKind kind{};
+  int node = -1, part = -1;
+  explicit WorkOfNode(const Work& w) : kind(w.kind), node(w.node), part(w.kind == WorkKind::to_operand ? w.part : -1) {}
+  auto operator<=>(const WorkOfNode&) const = default;
+};
+
 /// The iterations from <= i < to in which a step does its work.
 struct Done {
   WorkOfNode what;
@@ -36,7 +42,8 @@ class RoleIterations {
  private:
   bool is_done(const WorkOfNode& what) const { return std::ranges::find(done_, what, &Done::what) != done_.end(); }
   static std::string text(const WorkOfNode& what) {
-    return fmt::format("'{} %{}'", kernel::name(what.first), what.second);
+    return fmt::format("'{} %{}{}'", kernel::name(what.kind), what.node,
+                       what.part < 0 ? "" : fmt::format(" part {}", what.part));
   }
 
   /// Follows the steps of a list, in the loop `over` over iterations or of a prologue, and the loop `slices`; nullptr: none.
@@ -68,16 +75,15 @@ class RoleIterations {
     const Node& n = k_.program.nodes[w.node];
     const bool in_iteration = w.kind == WorkKind::reduce && !n.carried;
     if (over && !in_iteration) reject(k_, "%{} starts in each iteration, and the loop carries it", w.node);
-    if (std::ranges::find(started_, WorkOfNode(w.kind, w.node)) != started_.end())
-      reject(k_, "%{} starts twice", w.node);
-    started_.emplace_back(w.kind, w.node);
-    if (is_done({w.kind, w.node})) reject(k_, "%{} starts after {}", w.node, describe(w));
+    if (std::ranges::find(started_, WorkOfNode(w)) != started_.end()) reject(k_, "%{} starts twice", w.node);
+    started_.emplace_back(w);
+    if (is_done(WorkOfNode(w))) reject(k_, "%{} starts after {}", w.node, describe(w));
   }
 
   /// Notes in which iterations a step does its work.
   void work(const Step& step, const Loop* over, const Loop* slices) {
     const Work& w = step.work;
-    const WorkOfNode what{w.kind, w.node};
+    const WorkOfNode what(w);
     check_slices(w, slices);
     if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
     const std::int64_t n = k_.iterations_per_block();
@@ -104,10 +110,10 @@ class RoleIterations {
 
   /// Rejects an asynchronous product that overwrites its accumulators and is not the first of its sum, or the other way round.
   void check_first(const Mma& mma, const WorkOfNode& what, const Loop* over) {
-    const bool first = !is_done(what), carried = k_.program.nodes[what.second].carried;
+    const bool first = !is_done(what), carried = k_.program.nodes[what.node].carried;
     const bool begins = find_step(agent_.steps, [&](const Step& s) {
       const Mma* of = as<Mma>(s);
-      return of && of->peeled && s.work.node == what.second;
+      return of && of->peeled && s.work.node == what.node;
     });
     const bool once = !over || (over->kind == Loop::iterations && over->from == 0 && over->trip_count == 1);
     if (mma.peeled && (!once || !carried || !first))
@@ -177,7 +183,7 @@ class RoleIterations {
       if (r.from >= r.to) continue;
       if (r.from > next) missing(what, next);
       if (r.from < next) {
-        const Work work{.kind = what.first, .node = what.second};
+        const Work work{.kind = what.kind, .node = what.node};
         const bool all = kernel::section_of(work, sections_) != Section::inside;
         reject(k_, "{} is done twice{}; once is right", text(what),
                all ? std::string() : fmt::format(" in iteration {}", r.from));

@@ -262,7 +262,10 @@ void verify_layouts(const Kernel& k) {
   check_threads_of_agents(k);
   const std::vector<Work> all = kernel::works(k);
   for (const Work& w : all) {
-    const auto first = std::ranges::find_if(all, [&](const Work& o) { return o.kind == w.kind && o.node == w.node; });
+    // What widens an operand has parts.
+    const auto first = std::ranges::find_if(all, [&](const Work& o) {
+      return o.kind == w.kind && o.node == w.node && (o.kind != WorkKind::to_operand || o.part == w.part);
+    });
     if (&*first != &w)
       reject(k, w, "is done in two ways; all steps that do it have the same layout, tensor, instruction and sizes");
     check_work(k, w);

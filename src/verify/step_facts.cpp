@@ -158,6 +158,12 @@ class Facts {
   }
 
   void part() const {
+    if (w_.kind == WorkKind::to_operand && w_.part >= 0) {
+      if (!kernel::widened_by(k_, w_) || (w_.part != kernel::loads_bytes && w_.part != kernel::makes_operand))
+        reject(k_, w_, "is part {} of a work; part {} loads bytes of weights, part {} makes an operand of them",
+               w_.part, kernel::loads_bytes, kernel::makes_operand);
+      return;
+    }
     if (w_.part < 0) {
       if (k_.split_k && w_.kind == WorkKind::to_global)
         reject(k_, w_, "stores all columns, of which this block has a part");

@@ -27,6 +27,7 @@ struct RegisterValue {
 struct LeftByIteration {
   std::map<int, RegisterValue> fragments;  // by node
   std::set<int> rescaled;                  // matmuls whose accumulators have been rescaled but not yet added to
+  std::set<int> loaded;                    // operands whose bytes have been loaded, and of which none has been made yet
 };
 
 /// A kernel, and what its works have left in registers so far.
@@ -221,6 +222,9 @@ void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
     if (found == given.fragments.end())
       reject(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
              pipelined ? "the iteration before" : "this section");
+    if (found->second.work->part != kernel::makes_operand && kernel::widened_operand(f.p, t.node, t.matmul))
+      reject(f.kernel, t, "takes %{} as fragments, which part {} of its work makes, and no other", n.in[0],
+             kernel::makes_operand);
     f.proof.chained(t, *found->second.work);
     if (pipelined) given.fragments.erase(found);
     operands.stored(n.in[1], false);
@@ -239,10 +243,17 @@ void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
   f.accumulators[t.node] = {&t, false};
 }
 
-/// Rejects the work of a step, which puts a matmul's operand into fragments, unless those before were multiplied.
+/// Rejects the work of a step, which puts a matmul's operand into fragments, unless those before were multiplied. A part that only loads bytes
+/// may run before.
 void put_fragments(RegisterFlow& f, OperandProof& operands, const Step& step) {
   const int operand = step.work.node;
-  operands.read(f.p.nodes[operand].in[0], At::own);
+  if (step.work.part != kernel::makes_operand) operands.read(f.p.nodes[operand].in[0], At::own);
+  if (step.work.part == kernel::loads_bytes) {  // into registers that no product reads
+    f.now.loaded.insert(operand);
+    return;
+  }
+  if (step.work.part == kernel::makes_operand && f.now.loaded.erase(operand) == 0)
+    reject(f.kernel, step.work, "widens bytes of %{} that no step before it in this iteration has loaded", operand);
   operands.products.waited_for(step, [&](int product) { return f.p.nodes[product].in[0] == operand; });
   // A pipelined matmul runs one iteration after its operands were computed.
   const auto takes_pipelined = [&](const Step& s) {

@@ -62,7 +62,7 @@ bool apply_rule(graph::KernelGraph& g) {
 }
 
 /// Expects that the rule makes a kernel on warpgroups, perhaps after one that repeats scales, whose results are the reference's and whose counters are predicted.
-void expect_right(const graph::KernelGraph& given, const std::vector<Array>& inputs, double least = 1e-4) {
+void expect_right(const graph::KernelGraph& given, const std::vector<Array>& inputs, double floor = 1e-4) {
   graph::KernelGraph g = given;
   ASSERT_TRUE(apply_rule(g));
   const plan::Plan plan = test::make_plan(g, target::find("sm_90a"));
@@ -86,7 +86,7 @@ void expect_right(const graph::KernelGraph& given, const std::vector<Array>& inp
     const std::vector<double> found = unpack(program.manifest.tensors[t], storage[t]);
     int wrong = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
-      wrong += !(std::fabs(found[i] - expected[0].values[i]) <= 0x1p-8 * std::fabs(expected[0].values[i]) + least);
+      wrong += !(std::fabs(found[i] - expected[0].values[i]) <= 0x1p-8 * std::fabs(expected[0].values[i]) + floor);
     EXPECT_EQ(wrong, 0);
   }
 }

@@ -8,6 +8,7 @@
 #include "plan/plan.hpp"
 #include "predict/predict.hpp"
 #include "rules/rule.hpp"
+#include "verify/proofs.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {
@@ -207,14 +208,44 @@ TEST_P(LayersInRegisters, AreWidenedByAnItemOfTheSchedule) {
       << fmt::format("{}", fmt::join(k.notes, "\n"));
   std::vector<std::string> steps = steps_of_loop(k);
   std::erase(steps, "release");  // there is none where each iteration has a stage
-  std::vector<std::string> expected{"wait_group", "acquire", "to operand", "mma", "commit"};
+  // Bytes are loaded while the product of the iteration before is in flight.
+  std::vector<std::string> expected{"acquire", "to operand", "wait_group", "to operand", "mma", "commit"};
   if (GetParam().after == After::gate)
-    expected = {"wait_group", "acquire", "to operand", "to operand", "mma", "mma", "commit"};
+    expected = {"acquire",    "to operand", "to operand", "wait_group", "to operand",
+                "to operand", "mma",        "mma",        "commit"};
   EXPECT_EQ(steps, expected);
   const kernel::Work* widens =
       kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_operand; });
   ASSERT_TRUE(widens);
   EXPECT_TRUE(k.uses_tma(kernel::widened_by(k, *widens)->bytes));
+}
+
+/// Returns why the proof of registers refuses the kernel of a layer, from whose loop the steps are taken for which `drops` is true.
+template <class Drops>
+std::string refusal_without(const Drops& drops) {
+  auto [g, inputs] = layer_of({DType::uint4, DType::f16, 65, 64, 512, 128, true});
+  candidate::CostCache known;
+  fuse::apply(rules::Level::warpgroups, g, {}, known);
+  plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+  for (kernel::Step& step : plan.kernels[0].agents.at(0).steps)
+    if (kernel::Loop* loop = kernel::as<kernel::Loop>(step); loop && loop->from > 0) std::erase_if(loop->body, drops);
+  try {
+    verify::verify_registers(plan.kernels[0]);
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+TEST(WidenedOperands, AreMadeAfterTheirBytesAndTheLastProduct) {
+  EXPECT_EQ(refusal_without([](const kernel::Step&) { return false; }), "");
+  EXPECT_EQ(refusal_without([](const kernel::Step& s) { return kernel::as<kernel::WaitGroup>(s) != nullptr; }),
+            "layer_k0: 'to operand %10' touches registers of 'mma %11', which no wait_group before it in consumer has "
+            "waited for");
+  EXPECT_EQ(refusal_without([](const kernel::Step& s) {
+              return s.work.kind == kernel::WorkKind::to_operand && s.work.part == kernel::loads_bytes;
+            }),
+            "layer_k0: 'to operand %10' widens bytes of %10 that no step before it in this iteration has loaded");
 }
 
 // Rows and columns that tiles do not divide.

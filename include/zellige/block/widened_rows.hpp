@@ -1,8 +1,11 @@
 // Widens a block's weights of 4 or 8 bits, whose bytes are in shared memory, into the A registers of a product by wgmma. The product
 // is turned: the weights' rows are wgmma's M.
 //
-//   Operand<half_t, Fragment<1, 128, 64, 1, 8, 1, 1>> a;                             // 128 rows, 64 of K, eight warps
-//   widen_rows<uint4_packed, 64, 64>(a, bytes, scales, zeros, warp, lane);           // a = (q - zero) * scale
+//   using F = Fragment<1, 128, 64, 1, 8, 1, 1>;                                      // 128 rows, 64 of K, eight warps
+//   Operand<half_t, F> a;
+//   WidenedRows<half_t, uint4_packed, F, 64, 64> rows;
+//   rows.load(bytes, scales, zeros, warp, lane);                                     // a product may still read a
+//   rows.widen<true, true, false>(a);                                                // a = (q - zero) * scale
 //   issue_wgmma<half_t, 4>(d, a, k_major<256>(sX)), wgmma_commit();                  // d += a X
 //
 // The caller's functions return where a number lies: bytes(n, i), byte i of the tile's row n, in shared memory; scales(n, r) and
@@ -75,14 +78,14 @@ struct WidenedRows {
   static_assert((depth == 64 || depth == 128) && F::rows % once == 0 && F::batch == 1,
                 "WidenedRows: K is 64 or 128, and warps have whole tiles of 16 rows");
 
-  uint32_t loaded[times][2][lane_words];
   uint32_t mine[times][2][groups][4];  // of a row and a group, what lane i of the four has loaded
   uint32_t scale[times][2][scale_runs], zero[times][2][zero_runs];
 
-  /// Loads the scales and zero points, and the bytes.
+  /// Loads the scales and zero points, and the bytes, and exchanges these among the lanes of a row. Called by all warps of F.
   template <class Bytes, class Scales, class Zeros>
   ZELLIGE_CALL void load(const Bytes& bytes, const Scales& scales, const Zeros& zeros, int warp, int lane) {
     constexpr int vector = 4 * lane_words < 16 ? 4 * lane_words : 16;
+    uint32_t loaded[times][2][lane_words];
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
 #pragma unroll
@@ -97,10 +100,6 @@ struct WidenedRows {
           for (int j = 0; j < vector / 4; ++j) loaded[mi][r][i + j] = several[j];
         }
       }
-  }
-
-  /// Exchanges what was loaded among the lanes of a row. Called by all lanes of a warp.
-  ZELLIGE_CALL void spread(int lane) {
 #pragma unroll
     for (int mi = 0; mi < times; ++mi)
 #pragma unroll
@@ -113,7 +112,7 @@ struct WidenedRows {
         }
   }
 
-  /// Widens all elements into `a`.
+  /// Widens all elements into `a`: (q - zero) * scale or, with Added, q * scale + zero.
   template <bool Scales, bool Zeros, bool Added>
   ZELLIGE_CALL void widen(Operand<T, F>& a) {
 #pragma unroll
@@ -172,16 +171,5 @@ struct WidenedRows {
       }
   }
 };
-
-/// Widens a tile of weights into `a`: (q - zero) * scale or, with Added, q * scale + zero. Called by all warps of F.
-template <class Packed, int ScaleRun, int ZeroRun, bool Added = false, class T, class F, class Bytes, class Scales,
-          class Zeros>
-ZELLIGE_CALL void widen_rows(Operand<T, F>& a, const Bytes& bytes, const Scales& scales, const Zeros& zeros, int warp,
-                             int lane) {
-  WidenedRows<T, Packed, F, ScaleRun, ZeroRun> rows;
-  rows.load(bytes, scales, zeros, warp, lane);
-  rows.spread(lane);
-  rows.template widen<!is_same_v<Scales, NoNumbers>, !is_same_v<Zeros, NoNumbers>, Added>(a);
-}
 
 }  // namespace zellige
