@@ -12,8 +12,8 @@
 
 namespace zellige {
 
-/// The ldmatrix of a thread in one step, at most Most.
-template <int Most>
+/// The ldmatrix of a thread in one step, at most Count.
+template <int Count>
 class MatrixLoads {
   struct Load {
     unsigned char* row;
@@ -59,7 +59,7 @@ class MatrixLoads {
   }
 
  public:
-  /// Stands for ldmatrix where a thread names the rows of its loads.
+  /// Replaces ldmatrix where a thread names the rows of its loads.
   struct Later {
     static constexpr bool only_names = true;
     template <bool transposed, int Matrices, class T>
@@ -72,7 +72,7 @@ class MatrixLoads {
     }
     MatrixLoads* all;
   };
-  /// Stands for ldmatrix where a thread takes what its loads have loaded.
+  /// Replaces ldmatrix where a thread takes what its loads have loaded.
   struct Loaded {
     static constexpr bool only_names = false;
     template <bool transposed, int Matrices, class T>
@@ -89,7 +89,7 @@ class MatrixLoads {
     struct Nothing {};
     if (count_ == 0) return;
     const auto compute = [](MatrixLoads* const* lanes, Nothing*) {
-      int low = Most, high = 0;
+      int low = Count, high = 0;
       for (int l = 0; l < 32; ++l) {
         low = lanes[l]->count_ < low ? lanes[l]->count_ : low;
         high = lanes[l]->count_ > high ? lanes[l]->count_ : high;
@@ -101,7 +101,7 @@ class MatrixLoads {
   }
 
  private:
-  Load loads_[Most];
+  Load loads_[Count];
   int count_ = 0, taken_ = 0;
 };
 
