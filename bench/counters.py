@@ -290,8 +290,9 @@ def table(zellige, all_programs, out, emulate):
     if uncounted := [name for name, row in rows if row["us"][2] is None]:
         print(f"{len(rows)} programs; the profiler has counted {len(rows) - len(uncounted)} of them")
     for c in COLUMNS:
-        differ = [name for name, values in rows if not agrees(c, values[c])]
-        print(f"{c}: {len(rows) - len(differ)} of {len(rows)} agree" + (": not " + ", ".join(differ) if differ else ""))
+        compared = [(name, values[c]) for name, values in rows if sum(v is not None for v in values[c]) > 1]
+        differ = [name for name, values in compared if not agrees(c, values)]
+        print(f"{c}: {len(compared) - len(differ)} of {len(compared)} agree" + (": not " + ", ".join(differ) if differ else ""))
     for line in failed:
         print(f"bench/counters.py: {line}", file=sys.stderr)
     return 1 if failed else 0
