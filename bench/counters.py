@@ -5,9 +5,11 @@
   bench/counters.py --table OUT [FILE...]     on any machine: plans and emulates the same programs, and prints the table
   bench/counters.py OUT [FILE...]             both
 
-A file is a graph (.json), which is planned for sm_90a, or a CUDA program with its own main (.cu), of which nothing is predicted. Without files: each
-saved graph of ZELLIGE_MUGRAPHS (the first of a file), the examples, the layers and parts of other models. A row is a program; a count is the sum over
-its kernels, in a CUDA program over all launches. Columns, predicted / emulated / counted:
+A file is a graph (.json), which is planned for sm_90a, a CUDA program with its own main (.cu), of which nothing is predicted, or a list of CUDA programs
+(.tsv: name, file, arguments, options of both compilers, of nvcc alone, of the emulator alone). Without files: each saved graph of ZELLIGE_MUGRAPHS (the first of a file), the examples, the layers
+and parts of other models, and bench/counted.tsv. A file of a list lies in this repository or in --sources, which has other people's repositories as
+OWNER/NAME; a program without it is skipped. A row is a program; a count is the sum over its kernels, in a CUDA program over all launches. Columns,
+predicted / emulated / counted:
 
 tensor       matrix instructions: of a warp (mma.sync), or of a warpgroup (wgmma)
 wavefronts   passes of shared memory by loads, stores, ldmatrix and stmatrix; the profiler adds wgmma's reads and some of cp.async
@@ -26,6 +28,7 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import dataclasses
 import json
 import os
 import pathlib
@@ -54,16 +57,64 @@ TOLERANCE = {"L2": 0.1, "DRAM": 0.05, "us": 0.2}
 UNITS = {"nsecond": 1e-3, "ns": 1e-3, "usecond": 1, "us": 1, "msecond": 1e3, "ms": 1e3, "byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def programs(files, folder):
-    """The files of the graphs, each with one graph whose name no other has: so kernels of two programs have different names."""
+@dataclasses.dataclass(frozen=True)
+class CudaProgram:
+    """A CUDA program with its own main."""
+
+    name: str
+    file: pathlib.Path
+    arguments: tuple = ()
+    options: tuple = ()  # -I and -D, of nvcc and of zellige emulate
+    of_nvcc: tuple = ()
+    of_emulator: tuple = ()
+
+    def emulate(self, zellige):
+        return [zellige, "emulate", self.file, *self.options, *self.of_emulator, "--json", *(["--", *self.arguments] if self.arguments else [])]
+
+    def compile(self, binary):
+        return ["nvcc", "-O3", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", *self.options, *self.of_nvcc, self.file, "-lcublas", "-lcurand", "-lcuda", "-o", binary]
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphProgram:
+    """A file with one graph."""
+
+    name: str
+    file: pathlib.Path
+
+
+def listed(path, sources):
+    """The CUDA programs of a list whose files are there."""
+    def place(word):  # a path of this repository, or of --sources; other words are what they are
+        prefix, rest = re.match(r"(-I)?(.*)", word).groups()
+        found = [folder / rest for folder in (ROOT, sources) if folder and (folder / rest).exists()]
+        return f"{prefix or ''}{found[0]}" if found else word
+
+    made, missing = [], []
+    for line in path.read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, file, *words = line.split("\t")
+        program = CudaProgram(name, pathlib.Path(place(file)), *(tuple(map(place, field.split())) for field in words))
+        (made if program.file.exists() else missing).append(program)
+    if missing:
+        print(f"bench/counters.py: skipped, their files are not there: {', '.join(p.name for p in missing)}", file=sys.stderr)
+    return made
+
+
+def programs(files, folder, sources=None):
+    """The programs of the files. A graph gets a file of its own and a name that no other has: so kernels of two programs have different names."""
     graphs = pathlib.Path(os.environ.get("ZELLIGE_MUGRAPHS", ROOT / "../shared/mugraphs"))
     if not files:
         files = [*sorted(graphs.glob("*.json")), *(ROOT / "examples" / f"{name}.json" for name in ("gemm", "mlp", "attention"))]
-        files += [*sorted((ROOT / "examples/layers").glob("*.json")), *sorted((ROOT / "examples/parts").glob("*.json"))]
+        files += [*sorted((ROOT / "examples/layers").glob("*.json")), *sorted((ROOT / "examples/parts").glob("*.json")), ROOT / "bench/counted.tsv"]
     made = []
     for path in files:
+        if str(path).endswith(".tsv"):
+            made += listed(pathlib.Path(path), sources)
+            continue
         if str(path).endswith(".cu"):
-            made.append(pathlib.Path(path))
+            made.append(CudaProgram(pathlib.Path(path).stem, pathlib.Path(path)))
             continue
         content = json.loads(pathlib.Path(path).read_text())
         several = isinstance(content, list) and all(isinstance(g, dict) and "zellige_graph" in g for g in content)
@@ -71,36 +122,39 @@ def programs(files, folder):
             named = isinstance(graph, dict) and "name" in graph  # one of Mirage's has the name of its file
             name = re.sub(r"\W", "_", graph["name"] if named else "saved_" + pathlib.Path(path).stem.removeprefix("saved_"))
             target = pathlib.Path(folder) / f"{name}.json"
-            if target in made:
-                sys.exit(f"bench/counters.py: two graphs have the name {name}: their kernels could not be told apart")
+            if target.exists():
+                sys.exit(f"bench/counters.py: two graphs have the name {name}: their kernels could not be distinguished")
             target.write_text(json.dumps(graph))
-            made.append(target)
+            made.append(GraphProgram(name, target))
+    names = collections.Counter(program.name for program in made)
+    if twice := [name for name, count in names.items() if count > 1]:
+        sys.exit(f"bench/counters.py: two programs have the name {twice[0]}: their counts could not be distinguished")
     return made
 
 
-def count(zellige, files, out, ncu, folder):
+def count(zellige, all_programs, out, ncu, folder):
     """Runs each program under ncu, with hardware counters and instructions by opcode in separate passes."""
     out.mkdir(parents=True, exist_ok=True)
     metrics = ",".join([m for group in METRICS.values() for m in group] + [OPCODES])
     commands = {}
-    for file in files:
-        own = [os.path.join(folder, file.stem)]
-        commands[file] = own if file.suffix == ".cu" else [zellige, "run", file, "--on", "gpu", "--target", "sm_90a", "--check", "none", "--jobs", "1", "--force"]
+    for p in all_programs:
+        own = [os.path.join(folder, p.name), *p.arguments] if isinstance(p, CudaProgram) else None
+        commands[p] = own or [zellige, "run", p.file, "--on", "gpu", "--target", "sm_90a", "--check", "none", "--jobs", "1", "--force"]
 
-    def compiled(file):  # a graph's kernels are in the cache after a run
-        command = ["nvcc", "-O3", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", file, "-o", *commands[file]] if file.suffix == ".cu" else commands[file]
+    def compiled(p):  # a graph's kernels are in the cache after a run
+        command = p.compile(commands[p][0]) if isinstance(p, CudaProgram) else commands[p]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for file, done in zip(files, pool.map(compiled, files)):
+        for p, done in zip(all_programs, pool.map(compiled, all_programs)):
             if done.returncode:
-                print(f"bench/counters.py: {file.name}: {done.stderr.strip()[-400:]}", file=sys.stderr)
-    for file, run in commands.items():
+                print(f"bench/counters.py: {p.name}: {done.stderr.strip()[-400:]}", file=sys.stderr)
+    for p, run in commands.items():
         command = [ncu, "--csv", "--page", "raw", "--print-metric-instances", "details", "--clock-control", "none", "--metrics", metrics, *run]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        (out / f"{file.stem}.csv").write_text(done.stdout)
+        (out / f"{p.name}.csv").write_text(done.stdout)
         if done.returncode:
-            print(f"bench/counters.py: {file.name}: {ncu} ended with {done.returncode}: {done.stderr.strip()[-400:]} {done.stdout[-400:]}", file=sys.stderr)
+            print(f"bench/counters.py: {p.name}: {ncu} ended with {done.returncode}: {done.stderr.strip()[-400:]} {done.stdout[-400:]}", file=sys.stderr)
 
 
 def launches(path):
@@ -180,17 +234,16 @@ def planned(zellige, file, folder):
     return costs, total
 
 
-def emulated(zellige, file, folder):
+def emulated(zellige, program, folder):
     """The emulator's columns, and its counters by name; None if the result is wrong, none where it takes too long."""
     try:
-        if file.suffix == ".cu":
-            done = subprocess.run([zellige, "emulate", file, "--json"], capture_output=True, text=True, check=False, timeout=LONGEST)
-            costs = json.loads(done.stdout)["costs"]
-            total = lambda memory, name: sum(c[name] for c in costs if c["memory"] == memory)
-            wavefronts = total("shared", "wavefronts")
-            return {"wavefronts": wavefronts, "conflicts": wavefronts - total("shared", "ideal"), "sectors": total("global", "sectors")}, {}
+        if isinstance(program, CudaProgram):
+            done = subprocess.run(program.emulate(zellige), capture_output=True, text=True, check=False, timeout=LONGEST)
+            if not done.stdout.startswith("{"):
+                raise ValueError(f"the emulator ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+            return columns(json.loads(done.stdout)["counters"]), {}
         out = os.path.join(folder, "emulated.json")
-        command = [zellige, "run", file, "--on", "emulator", "--target", "sm_90a", "--check", "sampled", "--json", out, "--force"]
+        command = [zellige, "run", program.file, "--on", "emulator", "--target", "sm_90a", "--check", "sampled", "--json", out, "--force"]
         subprocess.run(command, capture_output=True, check=False, timeout=LONGEST)
         row = json.loads(open(out).read().splitlines()[-1])
         return (columns(row["counters"]), row["counters"]) if row["status"] == "correct" else None
@@ -208,34 +261,38 @@ def shown(values):
     return " / ".join("-" if v is None else f"{v:.1f}" if v < 100 and v != int(v) else f"{v:.0f}" for v in values)
 
 
-def row_of(zellige, file, out, emulate):
-    """(predicted, emulated, counted) by column. Throws ValueError with a reason."""
-    gpu = counted(out / f"{file.stem}.csv", every=file.suffix == ".cu")
+def row_of(zellige, program, out, emulate):
+    """(predicted, emulated, counted) by column; without a profiler's page nothing is counted. Throws ValueError with a reason."""
+    own, page = isinstance(program, CudaProgram), out / f"{program.name}.csv"
+    gpu = counted(page, every=own) if page.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
-        plan, counters = planned(zellige, file, folder) if file.suffix != ".cu" else ({}, {})
-        found = emulated(zellige, file, folder) if emulate else ({}, {})
+        plan, counters = ({}, {}) if own else planned(zellige, program.file, folder)
+        found = emulated(zellige, program, folder) if emulate else ({}, {})
     if found is None:
         raise ValueError("the emulator's result is not right")
     cpu, by_name = found
     if counters and all(n in counters for n in by_name if n.endswith("_wavefronts")):  # what a plan does not determine exactly it does not have
         plan = {c: n for c, n in columns(counters).items() if c != "sectors"} | plan
-    return {c: (plan.get(c), cpu.get(c), gpu[c]) for c in COLUMNS}
+    return {c: (plan.get(c), cpu.get(c), gpu.get(c)) for c in COLUMNS}
 
 
-def table(zellige, files, out, emulate):
+def table(zellige, all_programs, out, emulate):
     rows, failed = [], []
     print("| program | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS))
-    for file in files:
+    for p in all_programs:
         try:
-            rows.append((file.stem, row_of(zellige, file, out, emulate)))
+            rows.append((p.name, row_of(zellige, p, out, emulate)))
         except (ValueError, OSError, subprocess.CalledProcessError) as reason:
-            failed.append(f"{file.stem}: {getattr(reason, 'stderr', None) or reason}")
+            failed.append(f"{p.name}: {getattr(reason, 'stderr', None) or reason}")
             continue
-        print(f"| {file.stem} | " + " | ".join(shown(rows[-1][1][c]) for c in COLUMNS) + " |", flush=True)
+        print(f"| {p.name} | " + " | ".join(shown(rows[-1][1][c]) for c in COLUMNS) + " |", flush=True)
     print()
+    if uncounted := [name for name, row in rows if row["us"][2] is None]:
+        print(f"{len(rows)} programs; the profiler has counted {len(rows) - len(uncounted)} of them")
     for c in COLUMNS:
-        differ = [name for name, values in rows if not agrees(c, values[c])]
-        print(f"{c}: {len(rows) - len(differ)} of {len(rows)} agree" + (": not " + ", ".join(differ) if differ else ""))
+        compared = [(name, values[c]) for name, values in rows if sum(v is not None for v in values[c]) > 1]
+        differ = [name for name, values in compared if not agrees(c, values)]
+        print(f"{c}: {len(compared) - len(differ)} of {len(compared)} agree" + (": not " + ", ".join(differ) if differ else ""))
     for line in failed:
         print(f"bench/counters.py: {line}", file=sys.stderr)
     return 1 if failed else 0
@@ -248,14 +305,15 @@ def main():
     parser.add_argument("--count", action="store_true", help="only run the programs under the profiler")
     parser.add_argument("--table", action="store_true", help="only print the table, of counts that are there")
     parser.add_argument("--no-emulator", action="store_true", help="do not emulate: two columns")
+    parser.add_argument("--sources", type=pathlib.Path, metavar="FOLDER", help="other people's repositories, as OWNER/NAME")
     parser.add_argument("--zellige", default="build/zellige")
     parser.add_argument("--ncu", default="ncu")
     args = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
-        files = programs(args.files, folder)
+        found = programs(args.files, folder, args.sources)
         if not args.table:
-            count(args.zellige, files, args.out, args.ncu, folder)
-        return 0 if args.count else table(args.zellige, files, args.out, not args.no_emulator)
+            count(args.zellige, found, args.out, args.ncu, folder)
+        return 0 if args.count else table(args.zellige, found, args.out, not args.no_emulator)
 
 
 if __name__ == "__main__":

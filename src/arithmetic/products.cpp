@@ -31,6 +31,8 @@ struct MatrixPlaces {
   bool possible = false;
   std::vector<int> lane;  // of each thread in the layouts
   ElementPlaces a, b, c;
+  bool quads =
+      false;  // an m16n8 of a warp with accumulators of f32: four lanes have a row of C, and the one eight rows below
 };
 
 // The numbers of the matrices of an instruction.
@@ -75,6 +77,12 @@ MatrixPlaces make_places(const Instruction& row) {
   all.c = places_of(row.c, row.m, [n](int r, int c) { return r * n + c; });
   for (const ElementPlaces* its : {&all.a, &all.b, &all.c})
     if (its->values != 0 && its->at.size() != all.lane.size() * std::size_t(its->values)) all.possible = false;
+  all.quads =
+      all.possible && row.issuers == 32 && row.m == 16 && n == 8 && row.c.number == Number::f32 && all.c.values == 4;
+  for (int i = 0; all.quads && i < 128; ++i) {
+    const int t = i / 4, v = i % 4;
+    all.quads = all.lane[t] == t && all.c.at[i] == (t / 4 + v / 2 * 8) * 8 + t % 4 * 2 + v % 2;
+  }
   return all;
 }
 
@@ -249,6 +257,50 @@ __attribute__((target("avx2,fma,f16c"))) bool add_product(const Instruction& row
   return !nan;
 }
 
+// Adds the product of 16 rows of A (k columns) and 8 columns of B to accumulators that the lanes hold as quads. Leaves them
+// and returns false if a result is a NaN.
+__attribute__((target("avx2,fma,f16c"))) bool add_quads(const double* a, const double* b, void* const* d, int k) {
+  alignas(32) float results[16 * 8];
+  __m256d nan = _mm256_setzero_pd();
+  for (int row = 0; row < 16; row += 4) {
+    __m256d sum[4][2];
+    for (int r = 0; r < 4; ++r)
+      for (int half = 0; half < 2; ++half) {
+        const auto pair = [&](int q) {
+          return reinterpret_cast<const __m64*>(static_cast<const float*>(d[(row + r) % 8 * 4 + q]) +
+                                                (row + r) / 8 * 2);
+        };
+        const __m128 low = _mm_loadl_pi(_mm_setzero_ps(), pair(2 * half));
+        sum[r][half] = _mm256_cvtps_pd(_mm_loadh_pi(low, pair(2 * half + 1)));
+      }
+    __m256d s00 = sum[0][0], s01 = sum[0][1], s10 = sum[1][0], s11 = sum[1][1];
+    __m256d s20 = sum[2][0], s21 = sum[2][1], s30 = sum[3][0], s31 = sum[3][1];
+    const double* const its = a + row * k;
+    for (int l = 0; l < k; ++l) {
+      const __m256d x = _mm256_loadu_pd(b + l * 8), y = _mm256_loadu_pd(b + l * 8 + 4);
+      const __m256d a0 = _mm256_broadcast_sd(its + l), a1 = _mm256_broadcast_sd(its + k + l);
+      s00 = _mm256_fmadd_pd(a0, x, s00), s01 = _mm256_fmadd_pd(a0, y, s01);
+      s10 = _mm256_fmadd_pd(a1, x, s10), s11 = _mm256_fmadd_pd(a1, y, s11);
+      const __m256d a2 = _mm256_broadcast_sd(its + 2 * k + l), a3 = _mm256_broadcast_sd(its + 3 * k + l);
+      s20 = _mm256_fmadd_pd(a2, x, s20), s21 = _mm256_fmadd_pd(a2, y, s21);
+      s30 = _mm256_fmadd_pd(a3, x, s30), s31 = _mm256_fmadd_pd(a3, y, s31);
+    }
+    const __m256d all[4][2] = {{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}};
+    for (int r = 0; r < 4; ++r)
+      for (int half = 0; half < 2; ++half) {
+        nan = _mm256_or_pd(nan, _mm256_cmp_pd(all[r][half], all[r][half], _CMP_UNORD_Q));
+        _mm_store_ps(results + (row + r) * 8 + half * 4, _mm256_cvtpd_ps(all[r][half]));
+      }
+  }
+  if (_mm256_movemask_pd(nan) != 0) return false;
+  for (int lane = 0; lane < 32; ++lane) {
+    const float* const from = results + lane / 4 * 8 + lane % 4 * 2;
+    const __m128 top = _mm_loadl_pi(_mm_setzero_ps(), reinterpret_cast<const __m64*>(from));
+    _mm_storeu_ps(static_cast<float*>(d[lane]), _mm_loadh_pi(top, reinterpret_cast<const __m64*>(from + 64)));
+  }
+  return true;
+}
+
 bool has_vectors() {
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // these have f16c
   return has;
@@ -280,12 +332,40 @@ bool multiply_floats(const Instruction& row, const BodyOperands& operands) {
   return true;
 }
 
+bool multiply_fragments(const Instruction& row, int m, int n, const void* const* a, const void* const* b,
+                        void* const* d) {
+  const MatrixPlaces& p = places(row);
+  if (!p.quads || !has_vectors()) return false;
+  const int k = row.k, of_a = 16 * k, of_b = 8 * k;
+  static thread_local std::vector<double> room;
+  room.resize(std::max<std::size_t>(room.size(), std::size_t(m * of_a + n * of_b)));
+  double* const to_a = room.data();
+  double* const to_b = to_a + m * of_a;
+  for (int i = 0; i < m; ++i)
+    if (a[i * 32]) gather(p.a, row.a.number, p.lane, a + i * 32, to_a + i * of_a);
+  for (int j = 0; j < n; ++j)
+    if (b[j * 32]) gather(p.b, row.b.number, p.lane, b + j * 32, to_b + j * of_b);
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      void* const* const its = d + (i * n + j) * 32;
+      if (!its[0] || add_quads(to_a + i * of_a, to_b + j * of_b, its, k)) continue;
+      float c[32][4];
+      const void* sums[32];
+      for (int lane = 0; lane < 32; ++lane) sums[lane] = std::memcpy(c[lane], its[lane], sizeof(c[lane]));
+      row.body(row, {a + i * 32, b + j * 32, sums, its});
+    }
+  return true;
+}
+
 }  // namespace zellige::arithmetic
 
 #else
 
 namespace zellige::arithmetic {
 bool multiply_floats(const Instruction&, const BodyOperands&) { return false; }
+bool multiply_fragments(const Instruction&, int, int, const void* const*, const void* const*, void* const*) {
+  return false;
+}
 }  // namespace zellige::arithmetic
 
 #endif

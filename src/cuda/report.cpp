@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "zellige/emulate/counter_names.hpp"
+
 namespace zellige::cuda {
 
 namespace {
@@ -72,6 +74,7 @@ void ProgramReport::add(ProgramFinding f) {
 
 void ProgramReport::add(const std::string& kernel, const emulate::EmulationReport& r) {
   ++launches_;
+  counters_ += r.counters;
   for (const emulate::Finding& f : r.findings)
     add(ProgramFinding{std::string(name(f.kind)), kernel, f.message, f.lines, f.tensor, mend(f)});
   for (const emulate::LineCost& c : r.costs) {
@@ -133,6 +136,9 @@ std::string ProgramReport::json() const {
                             {"executions", k.cost.executions},
                             {k.cost.shared ? "wavefronts" : "sectors", k.cost.cost},
                             {"ideal", k.cost.ideal}});
+  out["counters"] = object::object();
+  for (unsigned i = 0; i < static_cast<unsigned>(emulate::Counter::end); ++i)
+    if (const auto c = static_cast<emulate::Counter>(i); counters_[c]) out["counters"][emulate::name(c)] = counters_[c];
   return out.dump();
 }
 

@@ -48,6 +48,7 @@ class ProgramReport {
 
   std::vector<ProgramFinding> findings_;
   std::vector<KernelCost> costs_;
+  emulate::Counters counters_;  // of all launches
   unsigned launches_ = 0;
 };
 

@@ -78,6 +78,7 @@ constexpr ReplacedHeader replaced_headers[] = {{"cuda.h", "driver"},
                                                {"cooperative_groups/memcpy_async.h", "cooperative_groups"},
                                                {"cuComplex.h", "complex"},
                                                {"math_constants.h", "constants"},
+                                               {"omp.h", "omp"},
                                                {"cuda/latch", "synchronization"},
                                                {"cuda/semaphore", "synchronization"},
                                                {"cuda/functional", "synchronization"},
@@ -127,6 +128,8 @@ class Translation {
         changed.emplace_back(i, "\"" + add(found->file, found->next) + "\"");
       else if (std::ranges::find(helper_headers, i.name) != std::end(helper_headers))
         changed.emplace_back(i, "<zellige/cuda/helpers.hpp>");
+      else if (i.name == "helper_math.h")
+        changed.emplace_back(i, "<zellige/cuda/vector_math.hpp>");
     }
     for (const auto& [i, text] : changed) r.text.replace(i.at, i.end - i.at, text);
     files[index].text = "#line 1 \"" + file.string() + "\"\n" + r.text;

@@ -14,9 +14,28 @@ bool is_global(Counter cost) {
          cost == Counter::cp_async_sectors;
 }
 
+// Returns the passes of a shared-memory access by all 32 lanes in which each group of lanes that the hardware serves together
+// finds its words in different banks; 0: it does not, or the width has no such groups.
+unsigned free_of_conflicts(unsigned width, const std::uint64_t* offsets) {
+  if (width != 4 && width != 8 && width != 16) return 0;
+  const unsigned phase = 128 / width;
+  const std::uint32_t all = phase == 32 ? ~0u : (1u << phase) - 1;
+  for (unsigned first = 0; first < 32; first += phase) {
+    std::uint32_t used = 0;
+    for (unsigned l = first; l < first + phase; ++l) used |= 1u << (std::uint32_t(offsets[l]) / width & (phase - 1));
+    if (used != all) return 0;
+  }
+  return 32 / phase;
+}
+
 // Adds the wavefronts (actual and ideal) of a warp's access to shared memory. `width`: bytes per lane; `lanes`: mask of
 // the active lanes; `offsets`: byte offset per lane.
 void count_shared(Counter cost, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets, Counters& counters) {
+  if (const unsigned passes = lanes == ~0u ? free_of_conflicts(width, offsets) : 0) {
+    counters[cost] += passes;
+    counters[Counter(unsigned(cost) + 1)] += passes;
+    return;
+  }
   std::uint32_t at[32];
   bool active[32];
   for (unsigned l = 0; l < 32; ++l) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "arithmetic/matrix_moves.hpp"
 #include "arithmetic/products.hpp"
 #include "emulate/atomics.hpp"
 #include "emulate/block_reports.hpp"
@@ -149,20 +150,45 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return access_for<true>(fiber(t), lane, p, bytes) ? p.p : sink;
 }
 
+// Checks and records that lane `lane`, for which the running thread acts, reads a row of 16 bytes of the block's own memory. `a`: the
+// lane, with what its warp has observed. Returns false, and has recorded nothing, where the general check must decide.
+inline bool reads_row(Fiber& f, unsigned lane, const Place& p, shadow::Actor& a) {
+  Block& b = *f.home;
+  const Region& r = *p.region;
+  const auto from = std::size_t(p.p - r.begin);
+  if (r.space != Space::shared || r.shadow != &b || from > r.bytes || r.bytes - from < 16 ||
+      reinterpret_cast<std::uintptr_t>(p.p) % 16 || !b.async.empty() || !b.additions.empty())
+    return false;
+  const unsigned thread = f.its_warp->local * 32 + lane;
+  a.thread = std::uint16_t(b.first_thread + thread);
+  if (!b.shadow.read_in_order(std::size_t(p.p - b.memory), a, r)) return false;
+  if (!r.part_bytes) return true;
+  if (const auto* old = b.parts.read(r, from, std::uint16_t(thread), a.epoch)) [[unlikely]]
+    stale(f, thread, r, *old, f.its_warp->converging);
+  return true;
+}
+
 // Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_as or write_as), each as an
 // access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to the
 // counter `passes`, and to the next one, which is for the ideal number.
 template <class Row, Row (*access)(Thread&, unsigned lane, Place, unsigned bytes), Counter passes>
 void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe) {
-  Block& b = *fiber(t).home;
+  Fiber& f = fiber(t);
+  Block& b = *f.home;
+  const bool converged = !f.its_warp->diverged && !f.its_warp->pairs;  // the lanes have observed the same
+  shadow::Actor a = b.actor(f, f.its_warp->converging.address);
   for (unsigned m = 0; m < matrices; ++m) {
-    std::uint32_t at[8];
+    std::uint32_t at[8], used = 0;
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned row = m * 8 + i;
-      safe[row] = access(t, row, rows[row], 16);
+      if (passes == Counter::ldmatrix_wavefronts && converged && reads_row(f, row, rows[row], a))
+        safe[row] = rows[row].p;
+      else
+        safe[row] = access(t, row, rows[row], 16);
       at[i] = std::uint32_t(rows[row].p - b.memory);
+      used |= 1u << at[i] / 16 % 8;
     }
-    b.counters[passes] += wavefronts(at, nullptr, 8, 16);
+    b.counters[passes] += used == 0xff ? 1 : wavefronts(at, nullptr, 8, 16);  // 0xff: all banks serve a row each
     ++b.counters[Counter(unsigned(passes) + 1)];
   }
 }
@@ -257,6 +283,25 @@ void fail_at(Thread& t, const char* tensor, const char* message) {
   fiber(t).home->fail_at(fiber(t), tensor, Call(t, ZELLIGE_SITE()).site, "{}", message);
 }
 
+// Executes the products of a warp's step; see multiply in <zellige/emulate/device.hpp>.
+unsigned multiply(const Instruction& row, unsigned m, unsigned n, const void* const* a, const void* const* b,
+                  void* const* d) {
+  unsigned products = 0;
+  for (unsigned t = 0; t < m * n; ++t) products += d[t * 32] != nullptr;
+  const bool exact = exact_sums && ::zellige::reference::has_exact_sums(row);
+  if (!exact && arithmetic::multiply_fragments(row, int(m), int(n), a, b, d)) return products;
+  for (unsigned t = 0; t < m * n; ++t) {
+    void* const* const its = d + t * 32;
+    if (!its[0]) continue;
+    alignas(16) unsigned char c[32][64];
+    const void* sums[32];
+    for (unsigned lane = 0; lane < 32; ++lane)
+      sums[lane] = std::memcpy(c[lane], its[lane], std::size_t(row.c.registers) * 4);
+    execute_matrix(row, {a + t / n * 32, b + t % n * 32, sums, its});
+  }
+  return products;
+}
+
 }  // namespace
 
 void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, Site site) {
@@ -293,14 +338,13 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
     return;
   }
   const std::size_t at = std::size_t(dst.p - b.memory);
-  shadow::Clash c =
-      b.shadow.write(at, bytes, b.actor(f, site.address), *dst.region, shadow::SharedShadow::By::cp_async);
-  if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
+  const shadow::Actor a = b.actor(f, site.address);
+  shadow::Clash c = b.shadow.write(at, bytes, a, *dst.region, shadow::SharedShadow::By::cp_async);
+  if (!c && !b.async.empty()) c = b.async.write(at, a, b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
   b.mbarriers.spare(f, at, bytes, "copies by cp.async into", site);
   if (dst.region->part_bytes)
-    b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
-                   f.its_warp->clock.time[f.its_warp->index], site.address);
+    b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index), a.epoch, site.address);
   ++f.uncommitted;
   CopyInFlight& copy = f.copies.emplace_back();
   copy.at = std::uint32_t(at);
@@ -317,7 +361,7 @@ void start_copy(Fiber& f, Place dst, Place src, unsigned bytes, unsigned valid, 
 void execute_matrix(const Instruction& row, const BodyOperands& operands) {
   if (exact_sums && ::zellige::reference::has_exact_sums(row))
     ::zellige::reference::exact_mma(row, operands);
-  else if (!arithmetic::multiply_floats(row, operands))
+  else if (!arithmetic::multiply_floats(row, operands) && !arithmetic::move_matrices(row, operands))
     row.body(row, operands);
 }
 
@@ -365,6 +409,7 @@ const Engine& engine() {
                   .unwritten = unwritten,
                   .instruction = row_of,
                   .run_body = execute_matrix,
+                  .multiply = multiply,
                   .region_of = region_of,
                   .relaxed = relaxed,
                   .release = release};

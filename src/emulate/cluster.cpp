@@ -36,6 +36,10 @@ int Cluster::first_warp(std::uint32_t linear) const {
 std::uint32_t Cluster::new_agent() {
   if (agents_ == shadow::max_agents)
     fail("emulator: more than {} warps, mbarriers and asynchronous groups in one cluster", shadow::max_agents);
+  for (const auto& b : blocks_)
+    for (unsigned w = 0; w < b->warp_count(); ++w)
+      if (shadow::Clock* const own = b->warps[w].own.get())
+        for (unsigned lane = 0; lane < 32; ++lane) own[lane].time[agents_] = 0;  // no lane has observed it
   return agents_++;
 }
 

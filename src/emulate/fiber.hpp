@@ -2,6 +2,7 @@
 // and the stacks of a block's threads. Each stack is an aligned slot of stack_bytes bytes, with an unmapped guard page at the
 // bottom and its Fiber object near the top.
 #pragma once
+#include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -63,14 +64,36 @@ inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
 
 /// A cp.async that has read its source and has not written its destination yet.
 struct CopyInFlight {
-  std::uint32_t at;  // byte offset in shared memory
-  std::uint8_t bytes;
-  std::uint16_t region;  // id of the destination's tensor
-  std::uint32_t site;    // low half of the return address
+  unsigned char data[16];
   // the bytes that it reads, if the launch writes their buffer; null: it does not
   const unsigned char* source;
-  std::uint8_t valid;
-  alignas(16) unsigned char data[16];
+  std::uint32_t at;      // byte offset in shared memory
+  std::uint32_t site;    // low half of the return address
+  std::uint16_t region;  // id of the destination's tensor
+  std::uint8_t bytes, valid;
+};
+
+/// The cp.async of a thread that are not complete, in order of issue: a ring, so that a thread uses the same few lines of the
+/// processor's cache again.
+class CopyQueue {
+ public:
+  CopyInFlight& emplace_back() {
+    if (count_ == ring_.size()) grow();
+    return ring_[(first_ + count_++) & (ring_.size() - 1)];
+  }
+  const CopyInFlight& front() const { return ring_[first_]; }
+  void pop_front() { first_ = (first_ + 1) & (ring_.size() - 1), --count_; }
+  void clear() { first_ = count_ = 0; }
+
+ private:
+  void grow() {
+    std::rotate(ring_.begin(), ring_.begin() + std::ptrdiff_t(first_), ring_.end());
+    first_ = 0;
+    ring_.resize(ring_.empty() ? 16 : 2 * ring_.size());
+  }
+
+  std::vector<CopyInFlight> ring_;  // a power of two of places
+  std::size_t first_ = 0, count_ = 0;
 };
 
 /// A TMA or bulk store. Its bytes have been read, and are written to global memory when the thread waits for its group.
@@ -158,7 +181,7 @@ struct Fiber : Thread {
   bool arrived_at_cluster = false;        // between cluster_arrive and cluster_wait
   std::uint32_t init_fenced_at = 0;       // time of its warp after its last fence_mbarrier_init; 0: none
   std::uint32_t cluster_phase = 0;        // phase of the cluster's barrier at its arrival
-  std::deque<CopyInFlight> copies;        // its cp.async copies that are not complete, in order of issue
+  CopyQueue copies;                       // its cp.async copies that are not complete
   std::deque<std::uint32_t> copy_groups;  // per committed group that is not complete, its number of copies
   std::uint32_t uncommitted = 0;          // number of copies in no group yet
   // How often it has executed the instructions that all lanes of a warp must execute together

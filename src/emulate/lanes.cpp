@@ -14,11 +14,21 @@ shadow::Clock& diverge(const Fiber& f) {
   Warp& w = *f.its_warp;
   if (!w.own) w.own = std::make_unique<shadow::Clock[]>(32);
   if (!(w.diverged >> f.lane & 1)) {
-    w.own[f.lane].assign(w.clock, shadow::max_agents);  // later agents are not observed
+    w.own[f.lane].assign(w.clock, f.home->cluster.agents());
     w.own_synced[f.lane] = w.synced;
     w.diverged |= 1u << f.lane;
   }
   return w.own[f.lane];
+}
+
+// Returns whether these lanes have observed the same, as the lanes of a warp that wait for one mbarrier have.
+bool all_equal(const Warp& w, std::uint32_t lanes, unsigned agents) {
+  const unsigned first = unsigned(std::countr_zero(lanes));
+  for (std::uint32_t left = lanes & (lanes - 1); left; left &= left - 1) {
+    const unsigned lane = unsigned(std::countr_zero(left));
+    if (w.own_synced[lane] != w.own_synced[first] || !w.own[lane].equals(w.own[first], agents)) return false;
+  }
+  return true;
 }
 
 // Updates a warp's vector clock: if all lanes that have not returned have clocks of their own, sets it to the
@@ -29,6 +39,13 @@ void catch_up(Warp& w, const Cluster& cluster) {
   const unsigned agents = cluster.agents(), first = unsigned(std::countr_zero(running));
   const std::uint32_t now = w.clock.time[w.index];
   w.clock.assign(w.own[first], agents);
+  if (all_equal(w, running, agents)) {
+    w.synced = w.own_synced[first];
+    w.clock.time[w.index] = now;
+    w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
+    w.diverged &= ~running;
+    return;
+  }
   w.synced = w.own_synced[first];
   for (std::uint32_t left = running & (running - 1); left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
@@ -41,10 +58,7 @@ void catch_up(Warp& w, const Cluster& cluster) {
   for (std::uint32_t left = running; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
     const shadow::Clock& own = w.own[lane];
-    if (w.own_synced[lane] == w.synced && std::equal(own.time, own.time + agents, w.clock.time) &&
-        std::equal(own.visible[0], own.visible[0] + cluster.warps(), w.clock.visible[0]) &&
-        std::equal(own.visible[1], own.visible[1] + cluster.warps(), w.clock.visible[1]))
-      w.diverged &= ~(1u << lane);
+    if (w.own_synced[lane] == w.synced && own.equals(w.clock, agents)) w.diverged &= ~(1u << lane);
   }
 }
 

@@ -265,7 +265,7 @@ void complete_bytes(Cluster& cluster, MBarrier& b, std::int64_t bytes) {
   const std::uint32_t ended = b.phase++;
   b.observed.time[b.agent] = ++b.ended;
   shadow::Clock& released = b.released[b.ended % MBarrier::kept];
-  released.assign(b.released[(b.ended - 1) % MBarrier::kept], shadow::max_agents);
+  released.assign(b.released[(b.ended - 1) % MBarrier::kept], cluster.agents());
   released.join(b.observed, cluster.agents());
   b.observed.clear(cluster.agents());
   b.pending = b.count;

@@ -15,11 +15,13 @@ struct OperandReader {
   Fiber& f;
   std::uint32_t op;  // index of the instruction's AsyncOp
   Site site;
-  const char* instruction;    // "wgmma", for messages
-  const char* which;          // "A" or "B"; "" of tcgen05.cp
-  const shadow::Actor& a;     // what issues it, with what it has observed
-  std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
-  bool swizzle_told = false;  // a mismatch of swizzles has been reported
+  const char* instruction;       // "wgmma", for messages
+  const char* which;             // "A" or "B"; "" of tcgen05.cp
+  const shadow::Actor& a;        // what issues it, with what it has observed
+  std::uint16_t tensor = 0;      // id of the tensor from which the descriptor was made; 0: unknown
+  bool swizzle_told = false;     // a mismatch of swizzles has been reported
+  const Region* last = nullptr;  // where in `tensor` the last chunk was
+  std::uint32_t agreeing = 0;    // the last AsyncOp that wrote a chunk with the descriptor's swizzle
 
   /// Checks a read of 16 bytes at offset `at` of shared memory, and returns a pointer to them. Returns a pointer to NaNs if
   /// the read is out of bounds, which is reported.
@@ -36,12 +38,31 @@ struct OperandReader {
     return *which ? "multiplies by tcgen05.mma" : "copies by tcgen05.cp";
   }
   void check_swizzle(std::uint32_t at, unsigned swizzle);
+  /// Returns whether the operand's tensor has the byte at this offset.
+  bool inside(std::uint32_t at) {
+    const unsigned char* const p = b.memory + at;
+    if (!last || p < last->begin || p >= last->begin + last->bytes) last = b.region(tensor, at);
+    return last != nullptr;
+  }
+  /// Writes the columns of 16 bytes of an operand that is contiguous along M or N, whose elements are T, row by row to `out`.
+  template <class T>
+  void transpose(std::uint64_t descriptor, unsigned rows, unsigned k, unsigned swizzle, unsigned char* out) {
+    constexpr unsigned size = sizeof(T), wide = 16 / size;
+    for (unsigned r = 0; r < rows; r += wide)
+      for (unsigned c = 0; c < k; ++c) {
+        const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
+        for (unsigned i = 0; i < wide; ++i) std::memcpy(out + ((r + i) * k + c) * size, from + i * size, size);
+      }
+  }
 };
 
 // Reports a TMA load that wrote the bytes with another swizzle than the descriptor's.
 inline void OperandReader::check_swizzle(std::uint32_t at, unsigned swizzle) {
-  const shadow::AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
-  if (!b.async.writer(at) || writer.kind != shadow::AsyncOp::Kind::tma_load || writer.swizzle == swizzle ||
+  const std::uint32_t by = b.async.writer(at);
+  if (by == 0 || by == agreeing) return;
+  const shadow::AsyncOp& writer = b.cluster.ops[by];
+  if (writer.kind == shadow::AsyncOp::Kind::tma_load && writer.swizzle == swizzle) agreeing = by;
+  if (writer.kind != shadow::AsyncOp::Kind::tma_load || writer.swizzle == swizzle ||
       !b.shadow.written_by(at, writer.thread, 0) || swizzle_told)
     return;
   swizzle_told = true;
@@ -59,7 +80,7 @@ inline const unsigned char* OperandReader::chunk(std::uint32_t at, unsigned swiz
                instruction, which, own.who(f.index), at, at + 16, b.shared_bytes);
     return rejected;
   }
-  if (tensor && !b.region(tensor, at)) {
+  if (tensor && !inside(at)) {
     const Region* r = b.first_region(tensor);
     const std::string_view name = r ? r->name : "";
     const std::ptrdiff_t from = r ? b.memory + at - r->begin : std::ptrdiff_t(at);
@@ -98,12 +119,9 @@ inline void OperandReader::read(std::uint64_t descriptor, bool mn_major, unsigne
         std::memcpy(&out[r * k * size + c], chunk(gmma_address(descriptor, false, size, r, c / size), swizzle), 16);
     return;
   }
-  const unsigned wide = 16 / size;
-  for (unsigned r = 0; r < rows; r += wide)
-    for (unsigned c = 0; c < k; ++c) {
-      const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
-      for (unsigned i = 0; i < wide; ++i) std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
-    }
+  if (size == 1) return transpose<std::uint8_t>(descriptor, rows, k, swizzle, out.data());
+  if (size == 2) return transpose<std::uint16_t>(descriptor, rows, k, swizzle, out.data());
+  transpose<std::uint32_t>(descriptor, rows, k, swizzle, out.data());
 }
 
 }  // namespace zellige::emulate

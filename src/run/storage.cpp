@@ -20,6 +20,20 @@ std::int64_t row_length(const manifest::TensorPlace& t) { return t.shape.empty()
 // Returns the stride along the last dimension, in elements.
 std::int64_t row_step(const manifest::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
+/// Returns the bits of x in a binary format of 16 bits with numbers of `mantissa` stored bits; those of a number that is not
+/// normal there come from graph::to_bits, which is slower.
+template <graph::DType dtype>
+std::uint16_t short_bits(double x) {
+  constexpr graph::Format f = graph::format(dtype);
+  constexpr int drop = 52 - f.mantissa;
+  constexpr auto low = std::bit_cast<std::uint64_t>(f.min_normal), high = std::bit_cast<std::uint64_t>(f.greatest);
+  constexpr std::uint64_t below = (low >> drop) - (std::uint64_t{1} << f.mantissa);  // the smallest exponent is 1
+  const auto all = std::bit_cast<std::uint64_t>(x), magnitude = all & ~std::uint64_t{0} >> 1;
+  if (magnitude - low > high - low) return static_cast<std::uint16_t>(graph::to_bits(dtype, x));
+  const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1;
+  return static_cast<std::uint16_t>(all >> 63 << 15 | (((magnitude + half + (magnitude >> drop & 1)) >> drop) - below));
+}
+
 /// The elements of a tensor's memory by their offsets in elements: in whole bytes, or several in a byte.
 struct StoredElements {
   explicit StoredElements(graph::DType dtype) : dtype(dtype), bits(graph::bits(dtype)) {}
@@ -32,6 +46,21 @@ struct StoredElements {
     const auto shift = static_cast<int>(offset * bits % 8);
     std::byte& byte = to[offset * bits / 8];
     byte = (byte & ~(std::byte((1 << bits) - 1) << shift)) | (std::byte(x) << shift);
+  }
+  /// Puts a row of values, `step` elements apart, from an offset on.
+  void put_row(std::byte* to, std::int64_t offset, std::int64_t step, const std::vector<double>& values) const {
+    const auto all = [&](auto bits_of) {
+      std::byte* at = to + offset * static_cast<std::int64_t>(sizeof(bits_of(0.0)));
+      for (const double v : values) {
+        const auto x = bits_of(v);
+        std::memcpy(at, &x, sizeof(x));
+        at += step * static_cast<std::int64_t>(sizeof(x));
+      }
+    };
+    if (dtype == graph::DType::f16) return all([](double x) { return short_bits<graph::DType::f16>(x); });
+    if (dtype == graph::DType::bf16) return all([](double x) { return short_bits<graph::DType::bf16>(x); });
+    if (dtype == graph::DType::f32) return all([](double x) { return static_cast<float>(x); });
+    for (const double v : values) put(to, std::exchange(offset, offset + step), v);
   }
   double get(const std::byte* from, std::int64_t offset) const {
     std::uint64_t x = 0;
@@ -122,10 +151,7 @@ Bytes pack(const manifest::TensorPlace& t, const std::function<void(std::int64_t
   const StoredElements elements(t.dtype);
   each_row(t, [&](std::int64_t row, std::int64_t offset, std::vector<double>& values) {
     row_values(row, values.data());
-    for (const double v : values) {
-      elements.put(bytes.data(), offset, v);
-      offset += row_step(t);
-    }
+    elements.put_row(bytes.data(), offset, row_step(t), values);
   });
   return bytes;
 }

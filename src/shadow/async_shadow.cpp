@@ -37,6 +37,11 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
 // actor (the thread that issued `op`) has observed. If there is no such slot, `op` overwrites the first one.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
+  if (last_reader_.op == op && cell == last_reader_.before) {
+    cell = last_reader_.after;
+    return {};
+  }
+  const Cell before = cell;
   const Clash clash = read(at, a, ops);
   std::uint32_t* place = nullptr;
   for (std::uint32_t& r : cell.reader) {
@@ -45,17 +50,24 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a, con
       if (!place || same) place = &r;
   }
   *(place ? place : &cell.reader[0]) = op;
+  if (!clash) last_reader_ = {op, before, cell};
   return clash;
 }
 
 Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
+  if (last_writer_.op == op && cell == last_writer_.before) {
+    cell = last_writer_.after;
+    return {};
+  }
+  const Cell before = cell;
   // store_async operations of several threads may write the same 16 bytes if they complete on the same mbarrier.
   const bool independent = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].barrier == ops[op].barrier;
   const Clash clash = independent ? Clash{} : write(at, a, ops);
   cell = {op, {}};
+  if (!clash) last_writer_ = {op, before, cell};
   return clash;
 }
 

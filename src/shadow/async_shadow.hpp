@@ -59,7 +59,10 @@ struct AsyncOp {
 /// offset; operations are indices into the cluster's list, from 1.
 class AsyncShadow {
  public:
-  void reset() { cells_.clear(); }
+  void reset() {
+    cells_.clear();
+    last_reader_ = last_writer_ = {};
+  }
   bool empty() const { return cells_.empty(); }
   /// Allocates the record for `bytes` bytes of shared memory, unless that is done already. Must be called
   /// before an asynchronous operation is recorded.
@@ -84,8 +87,15 @@ class AsyncShadow {
   static constexpr unsigned readers = 3;
   struct Cell {
     std::uint32_t writer = 0, reader[readers] = {};
+    bool operator==(const Cell&) const = default;
+  };
+  /// What an operation last made of a cell, without a conflict. It makes the same of cells that were equal, as those of a tile are.
+  struct Change {
+    std::uint32_t op = 0;  // 0: none
+    Cell before, after;
   };
   std::vector<Cell> cells_;
+  Change last_reader_, last_writer_;
 };
 
 /// The reads of global memory by a cluster's asynchronous copies (TMA loads, bulk loads, cp.async): a write to the bytes is a

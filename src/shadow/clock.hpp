@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -56,10 +57,8 @@ struct Clock {
 
   /// Merges the clock `other` into this one: sets each of the first `agents` components to the larger of the two times.
   void join(const Clock& other, unsigned agents) {
-    for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
-    const unsigned warps = std::min(agents, max_warps);
-    for (unsigned s = 0; s < 2; ++s)
-      for (unsigned w = 0; w < warps; ++w) visible[s][w] = std::max(visible[s][w], other.visible[s][w]);
+    raise(time, other.time, agents);
+    for (unsigned s = 0; s < 2; ++s) raise(visible[s], other.visible[s], std::min(agents, max_warps));
   }
   void assign(const Clock& other, unsigned agents) {
     std::copy(other.time, other.time + agents, time);
@@ -72,12 +71,32 @@ struct Clock {
     for (unsigned s = 0; s < 2; ++s)
       for (unsigned w = 0; w < warps; ++w) visible[s][w] = std::min(visible[s][w], other.visible[s][w]);
   }
+  bool equals(const Clock& other, unsigned agents) const {
+    const std::size_t warps = std::min(agents, max_warps) * sizeof(time[0]);
+    return std::memcmp(time, other.time, agents * sizeof(time[0])) == 0 &&
+           std::memcmp(visible[0], other.visible[0], warps) == 0 &&
+           std::memcmp(visible[1], other.visible[1], warps) == 0;
+  }
   void clear(unsigned agents) {
     std::fill(time, time + agents, 0u);
     std::fill(visible[0], visible[0] + 2 * max_warps, 0u);
   }
   /// Returns the smallest time of the first `warps` agents, which are the cluster's warps.
   std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
+
+ private:
+  // Sets each of `count` times to the larger one of the two.
+  static void raise(std::uint32_t* to, const std::uint32_t* from, unsigned count) {
+    using Four [[gnu::vector_size(16)]] = std::uint32_t;
+    unsigned i = 0;
+    for (; i + 4 <= count; i += 4) {
+      Four a, b;
+      std::memcpy(&a, to + i, sizeof(a)), std::memcpy(&b, from + i, sizeof(b));
+      a = a > b ? a : b;
+      std::memcpy(to + i, &a, sizeof(a));
+    }
+    for (; i < count; ++i) to[i] = std::max(to[i], from[i]);
+  }
 };
 
 struct Acquisition;  // global_shadow.hpp

@@ -143,7 +143,7 @@ Clash SharedShadow::unordered_write(const Cell& cell, const Actor& a, bool by_pr
 
 // Records a write by the asynchronous proxy with time 0. Every later access counts as ordered after time 0, so that
 // SharedShadow reports no race of a later access with this write; AsyncShadow checks for these races.
-Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as, By by) {
+Clash SharedShadow::write_any(std::size_t at, unsigned bytes, const Actor& a, As as, By by) {
   const bool by_proxy = by == By::proxy;
   const Clash clash = each(at, bytes, [&](Cell& cell) {
     const Clash found = first_of(unordered_write(cell, a, by_proxy), unordered_read(cell, a));
@@ -159,7 +159,7 @@ Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as,
   return clash;
 }
 
-Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) {
+Clash SharedShadow::read_any(std::size_t at, unsigned bytes, const Actor& a, As as) {
   return each(at, bytes, [&](Cell& cell) {
     Clash clash = cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, false);
     if (!clash && cell.region != as.region)
@@ -187,7 +187,7 @@ void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uin
   });
 }
 
-Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
+Clash SharedShadow::proxy_read_any(std::size_t at, unsigned bytes, const Actor& a) {
   return each(at, bytes,
               [&](Cell& cell) { return cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, true); });
 }

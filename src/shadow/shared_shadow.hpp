@@ -40,8 +40,18 @@ class SharedShadow {
   /// the access. Return the conflict with an earlier access, if any. A cp.async begins its write when it is issued: until
   /// its completion (land), every access to its bytes is a race. A write by the asynchronous proxy also conflicts with an
   /// earlier ordinary write that has not passed a fence to the proxy.
-  Clash read(std::size_t at, unsigned bytes, const Actor&, As);
-  Clash write(std::size_t at, unsigned bytes, const Actor&, As, By = By::thread);
+  Clash read(std::size_t at, unsigned bytes, const Actor& a, As as) {
+    if (bytes == 16 && read_in_order(at, a, as)) [[likely]]
+      return {};
+    return read_any(at, bytes, a, as);
+  }
+  /// Records a read of 16 bytes in a common case without conflict. Returns false, and has recorded nothing, in other cases.
+  bool read_in_order(std::size_t at, const Actor& a, As as) { return reads_in_order(granules_[at / 16], a, as); }
+  Clash write(std::size_t at, unsigned bytes, const Actor& a, As as, By by = By::thread) {
+    if (bytes == 16 && writes_in_order(granules_[at / 16], a, as, by)) [[likely]]
+      return {};
+    return write_any(at, bytes, a, as, by);
+  }
 
   /// Checks an atomic, which SharedAdditions records: returns the conflict with an earlier ordinary access, if any.
   Clash add(std::size_t at, unsigned bytes, const Actor&);
@@ -53,7 +63,11 @@ class SharedShadow {
   /// Checks a read by the asynchronous proxy (TMA, bulk copies, wgmma). Returns the conflict, if any: bytes
   /// that nothing has written, or an earlier ordinary write that is not ordered before the read or has not
   /// passed a fence to the asynchronous proxy. AsyncShadow finds conflicts between asynchronous operations.
-  Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
+  Clash proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
+    if (const Cell& cell = granules_[at / 16]; bytes == 16 && cell.split == Split::none && by_proxy(cell, a)) [[likely]]
+      return {};
+    return proxy_read_any(at, bytes, a);
+  }
   /// Returns the id of the tensor through which the byte was last written (tensors may overlap); 0 if none.
   std::uint16_t region_at(std::size_t at) const;
   /// Returns the Clash (conflict) for an access to the byte through a tensor other than the one through which
@@ -85,6 +99,43 @@ class SharedShadow {
     std::uint16_t reader, other_reader;
   };
   using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
+
+  /// The common cases of reads and writes of 16 bytes: all threads know what has been done to the cell before, or others have read it
+  /// at the same time. Record the access, or return false and leave it to read_any and write_any.
+  bool reads_in_order(Cell& cell, const Actor& a, As as) const {
+    if (cell.split != Split::none || cell.region != as.region || cell.in_flight || cell.write_epoch >= a.minimum ||
+        (disagrees[as.arrangement] >> cell.arrangement & 1))
+      return false;
+    const WarpSet mine = WarpSet::of(a.warp);
+    if (cell.read_warps.empty()) {
+      cell.read_epoch = a.epoch, cell.read_site = a.site, cell.read_warps = mine;
+      cell.reader = a.thread, cell.other_reader = nobody;
+      return true;
+    }
+    if (cell.read_epoch != a.epoch) return false;
+    cell.read_warps.add(mine);
+    if (cell.reader != a.thread && cell.other_reader == nobody) cell.other_reader = a.thread;
+    return true;
+  }
+  static bool writes_in_order(Cell& cell, const Actor& a, As as, By by) {
+    const bool as_proxy = by == By::proxy;
+    if (cell.split != Split::none || as.region == 0) return false;
+    if (cell.region != 0 && (as_proxy ? !by_proxy(cell, a) : cell.in_flight || cell.write_epoch >= a.minimum))
+      return false;
+    if (!cell.read_warps.empty() && (cell.read_epoch == several_times || cell.read_epoch >= a.minimum)) return false;
+    set_writer(cell, a, as_proxy ? 0 : a.epoch, as.region);
+    cell.arrangement = as.arrangement;
+    cell.in_flight = by == By::cp_async;
+    return true;
+  }
+  /// Returns whether the asynchronous proxy has written the cell, and thus the actor's access by that proxy needs no fence.
+  static bool by_proxy(const Cell& cell, const Actor& a) {
+    return cell.region != 0 && cell.write_epoch == 0 && !cell.in_flight && a.minimum > 0 &&
+           a.clock->visible[unsigned(emulate::Space::shared)][cell.writer / 32] > 0;
+  }
+  Clash proxy_read_any(std::size_t at, unsigned bytes, const Actor&);
+  Clash read_any(std::size_t at, unsigned bytes, const Actor&, As);
+  Clash write_any(std::size_t at, unsigned bytes, const Actor&, As, By);
 
   /// Calls `step` for each shadow cell of the `bytes` bytes at offset `at`. Returns the first conflict, if any.
   template <class Step>

@@ -202,7 +202,8 @@ INSTANTIATE_TEST_SUITE_P(All, RightPrograms,
                                          "stencil", "sgemm", "bitonic", "last_block", "cooperative", "compact",
                                          "matvec", "lock", "pipeline", "features", "halves", "spellings", "ptx", "tma",
                                          "wgmma", "attention", "ring", "cluster", "ntt", "libcu", "blas", "wmma",
-                                         "same_store", "libraries", "numbers", "host_api", "algorithms", "groups"),
+                                         "same_store", "libraries", "numbers", "host_api", "algorithms", "groups",
+                                         "vectors"),
                          [](const auto& i) { return std::string(i.param); });
 
 struct ExactSums : Programs {};

@@ -1,4 +1,5 @@
-// The products of floats that the emulator computes by vector instructions have the bits of the instructions' reference bodies.
+// The products of floats that the emulator computes by vector instructions, and the matrices that it moves by tables, have the bits of
+// the instructions' reference bodies.
 #include "arithmetic/products.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,9 @@
 #include <random>
 #include <vector>
 
+#include "arithmetic/matrix_moves.hpp"
 #include "zellige/atom/instruction_table.hpp"
+#include "zellige/atom/matrix_move_reference.hpp"
 
 namespace zellige::arithmetic {
 namespace {
@@ -101,6 +104,81 @@ TEST(Products, HaveTheBitsOfTheReferenceBodies) {
   }
   EXPECT_GT(computed, 300);
   EXPECT_GT(left, 100);  // integers, and draws with NaNs
+}
+
+// Adds to `d` the products of m fragments of A with n of B, those without accumulators excepted, one by one.
+void multiply_each(const Instruction& row, int m, int n, const void* const* a, const void* const* b, void* const* d) {
+  for (int t = 0; t < m * n; ++t) {
+    void* const* const its = d + t * 32;
+    if (!its[0]) continue;
+    Words sums[32];
+    std::vector<const void*> c;
+    for (int lane = 0; lane < 32; ++lane) {
+      sums[lane].assign(static_cast<std::uint32_t*>(its[lane]), static_cast<std::uint32_t*>(its[lane]) + 8);
+      c.push_back(sums[lane].data());
+    }
+    row.body(row, {a + t / n * 32, b + t % n * 32, c.data(), its});
+  }
+}
+
+// The products of a step are those of its instructions, one by one, also where some results are NaNs or some products are
+// skipped.
+TEST(Products, OfFragmentsAreThoseOfTheirInstructions) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) GTEST_SKIP() << "a processor without AVX2";
+  std::mt19937 random(7);
+  int computed = 0;
+  for (const Instruction& row : instructions()) {
+    if (row.kind != Instruction::Kind::mma || !row.body || row.issuers != 32) continue;
+    for (const Draw how : {Draw::near_one, Draw::finite, Draw::infinite, Draw::any}) {
+      const int m = 1 + int(random() % 3), n = 1 + int(random() % 4);
+      std::vector<Words> words[4];  // A, B, and the sums twice
+      std::vector<void*> at[4];
+      const auto fill = [&](int which, int fragments, Number number) {
+        for (int i = 0; i < fragments * 32; ++i) words[which].emplace_back(8);
+        for (Words& of_lane : words[which])
+          for (std::uint32_t& word : of_lane) word = draw(random, number, how);
+      };
+      fill(0, m, row.a.number), fill(1, n, row.b.number), fill(2, m * n, row.c.number);
+      words[3] = words[2];
+      for (int i = 0; i < 4; ++i)
+        for (Words& of_lane : words[i]) at[i].push_back(of_lane.data());
+      for (int t = 0; t < m * n; ++t)
+        if (random() % 4 == 0)
+          std::fill_n(at[2].begin() + t * 32, 32, nullptr), std::fill_n(at[3].begin() + t * 32, 32, nullptr);
+      if (!multiply_fragments(row, m, n, at[0].data(), at[1].data(), at[2].data())) {
+        EXPECT_EQ(words[2], words[3]) << row.name << ": it has written";
+        continue;
+      }
+      ++computed;
+      multiply_each(row, m, n, at[0].data(), at[1].data(), at[3].data());
+      EXPECT_EQ(words[2], words[3]) << row.name << ", draw " << int(how);
+    }
+  }
+  EXPECT_GT(computed, 20);
+}
+
+TEST(MatrixMoves, AreThoseOfTheReferenceBodies) {
+  std::mt19937 random(3);
+  int computed = 0;
+  for (const Instruction& row : instructions()) {
+    if (row.body != reference::move_bits) continue;
+    const Operands in(row, random, Draw::any);
+    bool done = false, expected = false;
+    Operands all = in;  // 32 rows, and registers of 32 threads
+    all.a.assign(32, Words(8)), all.c.assign(32, Words(8));
+    for (Words& of_thread : all.a)
+      for (std::uint32_t& word : of_thread) word = random();
+    const std::vector<Words> found = results(all, row, false, done, move_matrices);
+    EXPECT_TRUE(done) << row.name;
+    computed += done;
+    EXPECT_EQ(found, results(all, row, false, expected,
+                             [](const Instruction& i, const BodyOperands& o) {
+                               i.body(i, o);
+                               return true;
+                             }))
+        << row.name;
+  }
+  EXPECT_GE(computed, 6);
 }
 
 }  // namespace

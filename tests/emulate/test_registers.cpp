@@ -92,7 +92,7 @@ __global__ void product(In, Out y) {
 TEST(Registers, AccumulatorsThatAreNotCleared) {
   Trial r(__FILE__, {1}, {32}, 1024);
   EXPECT_EQ(messages(r.run<product<false>>()),
-            (Messages{registers("acc4", 31, "accumulates at " + at("multiplied") + " on value 0", "fragment")}));
+            (Messages{registers("acc4", 30, "accumulates at " + at("multiplied") + " on value 0", "fragment")}));
   EXPECT_EQ(messages(r.run<product<true>>()), Messages{});
 }
 

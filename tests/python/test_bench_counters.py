@@ -50,3 +50,52 @@ def test_warps_at_barriers(barriers, completed, arrived):
 ])
 def test_what_agrees(column, values, agree):
     assert counters.agrees(column, values) == agree
+
+
+def fake(path, text):
+    path.write_text(f"#!{sys.executable}\nimport json, os, pathlib, sys\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_list_of_programs_is_compiled_counted_and_compared(tmp_path, monkeypatch, capsys):
+    """The compiler, the profiler and the emulator are fakes, which record how they were called."""
+    sources, out, tools = (tmp_path / name for name in ("sources", "out", "tools"))
+    for folder in (sources / "a/b", tools):
+        folder.mkdir(parents=True)
+    (sources / "a/b/k.cu").write_text("")
+    calls = tmp_path / "calls"
+    log = f"open({str(calls)!r}, 'a').write(' '.join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]]) + '\\n')"
+    fake(tools / "nvcc", f"{log}\npathlib.Path(sys.argv[-1]).write_text('')")
+    launch = ["7", "0", "4", "6", "30", "7", "1.5", "500", "3000", "9 (BAR.SYNC: 8; HMMA: 5)"]
+    ncu = fake(tools / "ncu", f"{log}\nprint(pathlib.Path({str(page(tmp_path, ['0', 'k', *launch]))!r}).read_text())")
+    emulator = fake(tools / "zellige", f"{log}\nprint(json.dumps({{'counters': {{'mma': 5, 'shared_load_wavefronts': 7, 'shared_load_wavefronts_ideal': 7, 'global_load_sectors': 11}}}}))")
+    programs = tmp_path / "programs.tsv"
+    programs.write_text("# a comment\nmine\ta/b/k.cu\t-n 4\t-Ia/b\t-extra\t-Icompat\nnot_there\ta/b/other.cu\n")
+    monkeypatch.setenv("PATH", f"{tools}:{counters.os.environ['PATH']}")
+    monkeypatch.setattr(sys, "argv", ["counters.py", str(out), str(programs), "--sources", str(sources), "--ncu", ncu, "--zellige", emulator])
+    assert counters.main() == 0
+    printed = capsys.readouterr()
+    assert printed.err == "bench/counters.py: skipped, their files are not there: not_there\n"
+    assert "| mine | - / 5 / 5 | - / 7 / 7 | - / 0 / 0 | - / 0 / 0 | - / - / 8 | - / 11 / 10 | - / - / 37 | - / - / 2000 | - / - / 3 |" in printed.out
+    assert "sectors: 0 of 1 agree: not mine" in printed.out and "tensor: 1 of 1 agree\n" in printed.out
+    compiled, profiled, emulated = calls.read_text().splitlines()
+    assert f"-I{sources}/a/b -extra {sources}/a/b/k.cu -lcublas" in compiled and profiled.endswith("mine -n 4")
+    assert emulated == f"zellige emulate {sources}/a/b/k.cu -I{sources}/a/b -I{counters.ROOT}/compat --json -- -n 4"
+
+
+def test_without_the_profilers_page_two_columns_remain(tmp_path, monkeypatch, capsys):
+    emulator = fake(tmp_path / "zellige", "print(json.dumps({'counters': {'mma': 5}}))")
+    (tmp_path / "k.cu").write_text("")
+    monkeypatch.setattr(sys, "argv", ["counters.py", str(tmp_path), str(tmp_path / "k.cu"), "--table", "--zellige", emulator])
+    assert counters.main() == 0
+    printed = capsys.readouterr().out
+    assert "| k | - / 5 / - |" in printed and "1 programs; the profiler has counted 0 of them" in printed
+
+
+def test_two_programs_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "k.cu").write_text("")
+    with pytest.raises(SystemExit, match="two programs have the name k: their counts could not be distinguished"):
+        counters.programs([tmp_path / "a/k.cu", tmp_path / "b/k.cu"], tmp_path)

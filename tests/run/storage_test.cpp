@@ -1,5 +1,6 @@
 #include "run/storage.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -43,6 +44,30 @@ TEST(Storage, ElementsLieWhereTheStridesSay) {
       } else {
         EXPECT_EQ(bits, 0xffff) << "padding";
       }
+    }
+  }
+}
+
+// Rows of f16, bf16 and f32 are converted by shorter ways than to_bits: normal numbers, ties, those at and beyond the ends of the
+// format, and what is no number.
+TEST(Storage, PackedBitsAreThoseOfToBits) {
+  std::mt19937_64 random(5);
+  std::vector<double> values;
+  for (int i = 0; i < 2000; ++i) {
+    const double x = std::bit_cast<double>(random());
+    values.insert(values.end(), {x, std::ldexp(std::fmod(x, 2), int(random() % 40) - 26)});
+    const float tie = std::bit_cast<float>(std::uint32_t(random() & 0xffff8000));
+    values.insert(values.end(), {double(tie), std::nextafter(double(tie), 0), 65504.0 + double(random() % 32)});
+  }
+  values.insert(values.end(), {0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-14, 0x1p-24, 0x1p-25, 0x1.fep127, 0x1.ffp127});
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+    const auto n = static_cast<std::int64_t>(values.size());
+    const Bytes bytes = pack(place("t", dtype, {1, n}, {n, 1}), values);
+    const auto width = static_cast<std::size_t>(graph::whole_bytes(dtype));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, &bytes[i * width], width);
+      EXPECT_EQ(bits, graph::to_bits(dtype, values[i])) << graph::name(dtype) << " of " << values[i];
     }
   }
 }

@@ -24,8 +24,8 @@ template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
   LaneFunction all = [](void* f, const void* const* in, void* const* outs) {
-    In ins[32];
-    Out results[32];
+    __attribute__((uninitialized)) In ins[32];
+    __attribute__((uninitialized)) Out results[32];
     for (int l = 0; l < 32; ++l) __builtin_memcpy((void*)&ins[l], in[l], sizeof(In));
     (*static_cast<F*>(f))(static_cast<const In*>(ins), static_cast<Out*>(results));
     for (int l = 0; l < 32; ++l) __builtin_memcpy(outs[l], (const void*)&results[l], sizeof(Out));
@@ -42,6 +42,14 @@ ZELLIGE_INLINE const Instruction& instruction(const char* name) { return self().
 /// called in the compute function of a warp collective (meet).
 ZELLIGE_INLINE void run_body(const Instruction& row, const BodyOperands& operands) {
   self().engine->run_body(row, operands);
+}
+
+/// Executes a matrix instruction of a warp for each of m fragments of A with each of n fragments of B: d += a b. a[i * 32 + l],
+/// b[j * 32 + l] and d[(i * n + j) * 32 + l] are the registers of lane l; a product whose d[...] is null is skipped. Returns the
+/// number of products. To be called in the compute function of a warp collective (meet).
+ZELLIGE_INLINE unsigned multiply(const Instruction& row, unsigned m, unsigned n, const void* const* a,
+                                 const void* const* b, void* const* d) {
+  return self().engine->multiply(row, m, n, a, b, d);
 }
 
 /// Checks the reads of an ldmatrix of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements: a read of 16

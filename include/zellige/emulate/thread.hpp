@@ -80,6 +80,8 @@ struct Engine {
   void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
   const Instruction& (*instruction)(const char* name);
   void (*run_body)(const Instruction&, const BodyOperands&);
+  unsigned (*multiply)(const Instruction&, unsigned m, unsigned n, const void* const* a, const void* const* b,
+                       void* const* d);
   const Region* (*region_of)(Thread&, const void*);
   void (*relaxed)(Thread&, Place, unsigned bytes, bool writes);  // an access that other threads may race with
   void (*release)(Thread&);  // orders what the thread has observed before its next relaxed store
