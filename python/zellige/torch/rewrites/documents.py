@@ -68,7 +68,7 @@ def _running(node):
 
 
 def same_run(work, node) -> bool:
-    """Replaces the comparison of running sums, which do not descend, by one of keys with the bounds of those that are equal."""
+    """Replaces the comparison of the numbers of one cumsum, which do not descend, by one of keys with the bounds of those that are equal."""
     if not all(isinstance(x, torch.fx.Node) for x in node.args):
         return False
     *lead, n, keys = node.meta["val"].shape if node.meta["val"].ndim > 1 else (0, 0)
