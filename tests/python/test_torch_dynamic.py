@@ -389,6 +389,26 @@ def test_constants_of_an_open_size_stay_open(backend):
     assert report.parts and not report.specialised, str(report)
 
 
+def test_packed_sequences_by_their_positions(backend):
+    """As of transformers: positions begin again with each sequence. Keys are masked by bounds, of which no kernel of torch's is made."""
+
+    def function(q, ids):
+        number = (torch.diff(ids, prepend=ids[:, :1] - 1, dim=-1) != 1).cumsum(-1)
+        at = torch.arange(q.shape[2])
+        return F.scaled_dot_product_attention(q, q, q, (number[:, None, :, None] == number[:, None, None, :]) & (at[:, None] >= at))
+
+    compiled = torch.compile(function, backend=backend.backend)
+    with torch.no_grad():
+        for batch, tokens in ((3, 11), (2, 20)):
+            ids = torch.stack([torch.cat([torch.arange(n), torch.arange(tokens - n)]) for n in torch.randint(0, tokens, (batch,)).tolist()])
+            q = draw(batch, 2, tokens, 8)
+            for x, dims in ((ids, (0, 1)), (q, (0, 2))):
+                torch._dynamo.maybe_mark_dynamic(x, dims)
+            close(compiled(q, ids), function(q, ids))
+    (report,) = backend.reports
+    assert report.parts and not report.specialised and report.left.keys() <= {"aten.cumsum.default"}, str(report)
+
+
 @pytest.mark.parametrize("value", [3, 40])
 def test_weights_of_the_size_of_a_symbol(backend, value):
     """The first length is the layer's width, too, and must not be taken for it."""

@@ -18,7 +18,7 @@ from zellige.torch.execute import open_part, part  # noqa: E402
 SEED, HEADS = 60, 4
 ALL = "ZELLIGE_ALL" in os.environ
 CASES = [(score, None) for score in of_flex.SCORES] + [(None, mask) for mask in of_flex.MASKS] + [("soft cap", "causal documents"), ("alibi", "window")]
-TAKEN = [(names, dynamic) for names in CASES for dynamic in (False, True)] if ALL else [((None, "padding"), False), (("alibi", "window"), True)]
+TAKEN = [(names, dynamic) for names in CASES for dynamic in (False, True)] if ALL else [(("alibi", "window"), True)]
 
 
 @pytest.fixture(autouse=True)

@@ -87,7 +87,7 @@ def attended(draw, score=None):
 
 
 def of_rows(draw):
-    """A score that sums what it captures of a head."""
+    """A score that adds all that it captures of a head."""
     capture, _ = SCORES["bias of heads"]
     return attended(draw, (capture, lambda x, b, h, q, k, t: x + t[h].sum()))
 

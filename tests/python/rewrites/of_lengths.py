@@ -90,7 +90,30 @@ def not_same_sequence(draw):
     return same_sequence(draw, numbers=lambda n: torch.arange(n).flip(0))
 
 
+def same_run(draw, sums=lambda x: x.cumsum(-1)):
+    """Packed sequences, whose positions begin again."""
+    batch, tokens, size = draw.number(1, 3), draw.number(4, 12), draw.number(2, 6)
+    starts = draw.condition(batch, tokens)
+    ids = torch.stack([torch.tensor([t - max([s for s in range(t + 1) if row[s]], default=0) for t in range(tokens)]) for row in starts])
+    q, k, v = (draw.tensor(batch, 2, tokens, size, special=False) for _ in range(3))
+    causal = draw.chance()
+
+    def function(q, k, v, ids):
+        number = sums(torch.diff(ids, prepend=ids[:, :1] - 1, dim=-1) != 1)
+        same = number[:, None, :, None] == number[:, None, None, :]
+        at = torch.arange(tokens)
+        return F.scaled_dot_product_attention(q, k, v, same & (at[:, None] >= at) if causal else same)
+
+    return function, (q, k, v, ids)
+
+
+def not_same_run(draw):
+    """Numbers that descend."""
+    return same_run(draw, lambda x: -x.cumsum(-1))
+
+
 REWRITES = [
+    Rewrite("keys of a token's own run", same_run, not_same_run, steps=STEPS),
     Rewrite("keys of a token's own sequence", same_sequence, not_same_sequence, steps=STEPS),
     Rewrite("selection by lengths", selected, not_selected, exact=True),
     Rewrite("mask of attention by lengths", attended, not_attended, steps=STEPS),

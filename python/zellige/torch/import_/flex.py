@@ -90,8 +90,8 @@ def _why_not(score_mod, scored, mask_mod, masked):
     for name, function, count, captured in (("score_mod", score_mod, 5, scored), ("mask_mod", mask_mod, 4, masked)):
         try:
             why = _refusal(_graph_of(function, count, captured).graph, count)
-        except Exception as error:  # what torch cannot trace apart
-            why = f"is not traced apart: {type(error).__name__}"
+        except Exception as error:  # what torch cannot trace alone
+            why = f"cannot be traced alone: {type(error).__name__}"
         if why:
             return f"{name} {why}"
     return None

@@ -101,17 +101,17 @@ def expanded_number(work, node) -> bool:
 
 
 def positions(work, node) -> bool:
-    """Replaces the positions up to an open size by the first ones of as many as there may be."""
+    """Replaces the positions up to an open size by the first ones of a constant."""
     at, value = COUNTED[node.target], node.meta["val"]
     end, others = node.args[at], (*node.args[:at], *node.args[at + 1 :])
     if not isinstance(end, SizedInt) or value.is_floating_point() or any(type(n) is not int for n in others) or others[1:] not in ((), (1,)):
         return False
-    start, most = (*others, 0)[0], work.opened.range_of(end.expr)[1]
-    if not 0 < most - start <= _LONGEST:
+    start, greatest = (*others, 0)[0], work.opened.range_of(end.expr)[1]
+    if not 0 < greatest - start <= _LONGEST:
         return False
-    most += work.ends.setdefault(end.expr, len(work.ends))  # each size has a table of its own, as two ends in one may not be told apart
-    of = value.new_empty((most - start,))
-    greatest = work.once(node, aten.arange.start, start, most, value=of, dtype=value.dtype, device=value.device)
+    greatest += work.ends.setdefault(end.expr, len(work.ends))  # each size has a table of its own, as programs do not distinguish two ends in one
+    of = value.new_empty((greatest - start,))
+    table = work.once(node, aten.arange.start, start, greatest, value=of, dtype=value.dtype, device=value.device)
     count = SizedInt(end - start, end.expr - start)
-    node.replace_all_uses_with(work.call(node, aten.slice.Tensor, greatest, 0, 0, count, 1, value=of[: int(count)]))
+    node.replace_all_uses_with(work.call(node, aten.slice.Tensor, table, 0, 0, count, 1, value=of[: int(count)]))
     return True

@@ -21,7 +21,7 @@ _NOT_BEFORE = {aten.ge.Tensor: (0, 1, 0), aten.gt.Tensor: (0, 1, 1), aten.le.Ten
 # The same of comparisons with a first key: by one that holds, and by one that does not.
 _FROM, _NOT_FROM = _NOT_BEFORE, _BEFORE
 _INTEGERS = (torch.int64, torch.int32)
-_MOST = (1 << 31) - 1
+_GREATEST = (1 << 31) - 1
 
 
 def _ends(work, before, part, keys, by_comparison):
@@ -47,7 +47,7 @@ def _ends(work, before, part, keys, by_comparison):
         return None
     ended = operands[2]
     if value.dtype != torch.int32 or ended:
-        lengths = work.once(before, aten.clamp.default, lengths, -ended, _MOST - ended)
+        lengths = work.once(before, aten.clamp.default, lengths, -ended, _GREATEST - ended)
     if ended:
         lengths = work.once(before, aten.add.Tensor, lengths, 1)
     if value.dtype != torch.int32:

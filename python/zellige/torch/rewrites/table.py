@@ -102,6 +102,9 @@ TABLE = (
             "the numbers of the sequences of all tokens are compared with each other; a search with right=True found them, of 0, 1, 2, ... in"
             " a vector of integers that is sorted and no constant",
             (aten.eq.Tensor,), documents.same_sequence),
+    Rewrite(Level.spelling, "keys of a token's own run",
+            "the numbers of all tokens of a row are compared with each other; they are one running sum of bools along the row, and no constant",
+            (aten.eq.Tensor,), documents.same_run),
     Rewrite(Level.spelling, "selection by position",
             "where or masked_fill selects x in the result's shape and dtype, or one number that is not NaN; the constants among the conjuncts"
             " of its condition, evaluated, are one band of diagonals of the last two dimensions, perhaps with an end in each row or column,"
