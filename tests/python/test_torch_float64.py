@@ -107,12 +107,15 @@ def products():
     close(lambda x, w, b: (x @ w, x @ w + b, torch.einsum("bij,jk->bik", x, w), F.linear(x, w.t(), b)), x, w, b)
 
 
-def test_what_needs_more_digits_is_left():
-    (x,) = tensors((4, 8))
-    close(lambda x: (x.erf(), x * 2), x, left=("aten.erf.default",))
+def functions_by_series():
+    (x, y), ends = tensors((4, 200), (4, 200)), torch.tensor([0.0, -0.0, 1.0, -1.0, 1e-200, 0.41421356, 2.4142135623, 0.5, torch.inf, -torch.inf, torch.nan])
+    x[0, : len(ends)] = ends
+    for function in (torch.erf, lambda x: (x / 20).erf(), torch.atan, lambda x: (x / 20).asin(), lambda x: (x / 20).acos()):
+        close(function, x, rtol=1e-14)
+    close(torch.atan2, x, y, rtol=1e-14)
 
 
-LONG = (elementwise_functions, casts, softmax_and_norms, views_and_selections, products)
+LONG = (elementwise_functions, casts, softmax_and_norms, views_and_selections, products, functions_by_series)
 
 
 @pytest.mark.parametrize("check", LONG if "ZELLIGE_ALL" in os.environ else LONG[1:2], ids=lambda f: f.__name__)
