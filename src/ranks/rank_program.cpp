@@ -276,11 +276,8 @@ class SegmentCompiler {
     std::optional<RankStep> symmetric;
     if (const std::optional<std::size_t> taken = gather(i, why)) return *taken;
     TailCut cut;
-    const SumBy by = way_of_sum(how_, target_, p_.graph, s);
-    if (by != SumBy::nccl && p_.graph.sizes) {
-      why = "sizes that are known at launch decide its tiles";
-    } else if (by != SumBy::nccl) {
-      cut = tail_after(i);
+    if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
+      cut = p_.graph.sizes ? TailCut{} : tail_after(i);
       if (!cut.tail.kernels.ops.empty())
         symmetric = symmetric_step(p_.graph, {s, cut.tail, by}, target_, options_, cache_, why);
       if (!symmetric) cut.tail = {}, symmetric = symmetric_step(p_.graph, {s, {}, by}, target_, options_, cache_, why);

@@ -4,7 +4,9 @@
 #include "../all_cases.hpp"
 #include "graph/sized_graph.hpp"
 #include "json/json.hpp"
+#include "launches.hpp"
 #include "ranks.hpp"
+#include "ranks/emulated_symmetric.hpp"
 #include "ranks/run_ranks.hpp"
 #include "ranks/segments.hpp"
 #include "run/run.hpp"
@@ -51,6 +53,38 @@ TEST(RankSizes, ProgramIsRightAtAllValues) {
       const RunResult r = run_ranks(g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1}, cache);
       EXPECT_EQ(name(r.status), name(Status::correct)) << t << " rows on " << ranks << ": " << r.reason;
       for (const std::string& note : r.notes) EXPECT_EQ(note.find("alone"), std::string::npos) << note;
+    }
+  }
+}
+
+/// Sums in kernels of ours: launches of other numbers of rows follow one another, in the windows of the largest number, and have the bits
+/// of the host.
+TEST(RankSizes, LaunchesOfOtherSizesShareTheWindows) {
+  test::Rng rng(63);
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (int i = 0; i < (test::all_cases() ? 8 : 2); ++i) {
+    const int ranks = i % 4 < 2 ? 2 : 4;
+    const std::int64_t columns = rng.between(1, 90);
+    const KernelGraph g = read_graph(
+        fmt::format(R"({{"zellige_graph": 1, "name": "g", "ranks": {}, "sizes": {{"T": {{"min": 1, "max": 300}}}},
+          "inputs": [{{"name": "x", "dtype": "bf16", "shape": ["T", {}]}}],
+          "operators": [{{"op": "all_reduce", "inputs": ["x"], "outputs": ["y"]}}], "outputs": ["y"]}})",
+                    ranks, columns),
+        "g.json");
+    const RankProgram p = compile_over_ranks(g, target::find(i % 2 ? "sm_80" : "sm_90a"), {.fuse = true}, cache,
+                                             i % 2 ? run::Collectives::two_shots : run::Collectives::one_shot);
+    ASSERT_EQ(p.steps.size(), 1u);
+    ASSERT_TRUE(p.steps[0].by_symmetric) << notes_of(p).back();
+    EmulatedSymmetric symmetric(p.steps[0], ranks, cache);
+    for (unsigned launch = 0; launch < 6; ++launch) {
+      const std::int64_t t = launch == 0 ? 300 : launch == 1 ? 1 : rng.between(1, 300);
+      const RankProgram at = at_values(p, {{"T", t}});
+      std::vector<std::vector<run::Bytes>> memory = test::integers(rng, at.graph), expected = memory;
+      const run::EmulatedRun ran = symmetric.run(at.steps[0], memory, launch);
+      ASSERT_TRUE(ran.findings.empty()) << ran.findings[0].message;
+      collective_on_host(at.graph, at.graph.ops[0], expected);
+      for (int r = 0; r < ranks; ++r)
+        EXPECT_EQ(memory[r][at.graph.outputs[0]], expected[r][at.graph.outputs[0]]) << t << " x " << columns;
     }
   }
 }
