@@ -127,6 +127,7 @@ kernel::Kernel& exchange_at_end(Plan& plan, const Exchanged& e) {
     fail("{}: {} has {} elements, and {} ranks", plan.program.name, e.tensor, elements, e.ranks);
   m.result = e.scatters ? add_input(plan, "result", window.dtype, {1, elements / e.ranks})
                         : add_input(plan, "result", window.dtype, window.shape, window.strides);
+  if (!e.scatters) keep_extents(plan.program, m.window, m.result);
   if (e.two_shots) m.sum = add_input(plan, "sum", window.dtype, window.shape, window.strides);
   add_flags(plan, m, k.program.grid.count(), e, window);
   k.symmetric = std::move(m);

@@ -218,7 +218,7 @@ class SegmentCompiler {
     RankStep separate = kernels(all_[i]);
     if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
       const Segment& sum = all_[i + 1];
-      const SumBy by = p_.graph.sizes ? SumBy::nccl : way_of_sum(how_, target_, p_.graph, sum);
+      const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
       const bool alone = !sum.inputs.empty() && !needed_after(p_.graph, all_, i + 1, sum.inputs[0]);
       // The tail of a sum goes into a kernel of its own, or into that of the sum; both have one kernel besides the product's.
       const bool asked =

@@ -38,7 +38,7 @@ std::int64_t exchanging_threads(const Kernel& k) {
 
 /// Returns why the launch does not allow an exchange: all blocks must have one role, and one tile.
 std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
-  if (!p.sizes.empty() && (k.symmetric->at_end() || k.symmetric->gathers || !p.strides.empty()))
+  if (!p.sizes.empty() && (k.symmetric->scatters || k.symmetric->gathers || !p.strides.empty()))
     return "sizes that are known at launch decide its tiles";
   const bool roles = k.warp_specialized();
   if (k.cluster != 1 || k.blocks != 0 || (roles && !k.symmetric->at_end()) || k.program.same_launch)

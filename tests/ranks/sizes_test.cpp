@@ -15,7 +15,7 @@ namespace zellige::ranks {
 namespace {
 
 using graph::KernelGraph;
-using run::RunResult, run::Status;
+using run::Collectives, run::RunResult, run::Status;
 
 KernelGraph read_graph(const std::string& text, const std::string& file) {
   return json::from_json(graph::parse_json(text, file), "g");
@@ -49,8 +49,12 @@ TEST(RankSizes, ProgramIsRightAtAllValues) {
     const KernelGraph g = every_collective(ranks);
     std::vector<std::int64_t> values{1, 96};
     for (int i = 0; i < (test::all_cases() ? 40 : 2); ++i) values.push_back(rng.between(2, 95));
-    for (const std::int64_t t : values) {
-      const RunResult r = run_ranks(g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1}, cache);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      constexpr Collectives ways[] = {Collectives::one_shot, Collectives::fused, Collectives::nccl,
+                                      Collectives::two_shots};
+      const std::int64_t t = values[i];
+      const RunResult r = run_ranks(
+          g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1, .collectives = ways[i % 4]}, cache);
       EXPECT_EQ(name(r.status), name(Status::correct)) << t << " rows on " << ranks << ": " << r.reason;
       for (const std::string& note : r.notes) EXPECT_EQ(note.find("alone"), std::string::npos) << note;
     }
@@ -86,6 +90,25 @@ TEST(RankSizes, LaunchesOfOtherSizesShareTheWindows) {
       for (int r = 0; r < ranks; ++r)
         EXPECT_EQ(memory[r][at.graph.outputs[0]], expected[r][at.graph.outputs[0]]) << t << " x " << columns;
     }
+  }
+}
+
+/// A product of rows that a size decides adds over ranks at its end.
+TEST(RankSizes, ProductsAddAtTheirEnd) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  const KernelGraph g = read_graph(R"({"zellige_graph": 1, "name": "g", "ranks": 2, "sizes": {"T": {"max": 200}},
+    "inputs": [{"name": "a", "dtype": "bf16", "shape": ["T", 64]}, {"name": "b", "dtype": "bf16", "shape": [64, 128]}],
+    "operators": [{"op": "matmul", "inputs": ["a", "b"], "outputs": ["p"]}, {"op": "all_reduce", "inputs": ["p"], "outputs": ["y"]}],
+    "outputs": ["y"]})",
+                                   "g.json");
+  const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {.fuse = true}, cache, Collectives::fused);
+  EXPECT_EQ(notes_of(p),
+            (std::vector<std::string>{"2 ranks, each with 1 kernel and 0 collectives",
+                                      "ranks exchange tiles in 1 of the kernels, in place of a collective"}));
+  for (const std::int64_t t : test::all_cases() ? std::vector{1, 7, 64, 65, 200} : std::vector{65}) {
+    const RunResult r = run_ranks(
+        g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1, .collectives = Collectives::fused}, cache);
+    EXPECT_EQ(name(r.status), name(Status::correct)) << t << ": " << r.reason;
   }
 }
 
