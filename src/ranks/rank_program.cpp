@@ -260,10 +260,10 @@ class SegmentCompiler {
     }
     std::optional<RankStep> gathers = gather_step(p_.graph, s, cut.tail, target_, options_, cache_, why);
     if (!gathers) return std::nullopt;
-    RankStep apart = kernels(std::move(cut.tail));
-    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, apart, s, target_) <= 0)
+    RankStep separate = kernels(std::move(cut.tail));
+    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, separate, s, target_) <= 0)
       return std::nullopt;
-    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(apart));
+    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(separate));
     p_.steps.push_back(*std::move(gathers));
     all_[i + 1] = std::move(cut.rest);
     return all_[i + 1].kernels.ops.empty() ? 1 : 0;

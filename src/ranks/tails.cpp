@@ -56,7 +56,7 @@ bool has_results_in_place(const KernelGraph& k) {
   return std::ranges::any_of(k.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
 }
 
-/// Has the given lines of a graph have as many elements as the tensor `x` of the graph of which it is a part, for all values of sizes.
+/// Has the given lines of a graph have the number of elements of the tensor `x` of the graph of which it is a part, for all values of sizes.
 void keep_count(KernelGraph& made, const std::vector<int>& lines, const KernelGraph& g, int x) {
   if (!g.sizes) return;
   const std::vector<graph::SymbolicShape> shapes = graph::extents(g);
@@ -156,18 +156,18 @@ KernelGraph after_gathered(const KernelGraph& g, const Segment& tail, const Kern
   return made;
 }
 
-std::optional<KernelGraph> with_ranks_apart(KernelGraph g, int ranks) {
+std::optional<KernelGraph> with_rank_dimension(KernelGraph g, int ranks) {
   const std::int64_t rows = g.tensors[g.inputs[0]].shape[0];
-  std::set<int> apart, weights;
+  std::set<int> by_rank, weights;
   for (const KernelOp& op : g.ops) {
     if (op.kind == OpKind::custom) return std::nullopt;
     const bool product = op.kind == OpKind::matmul;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) (product && i > 0 ? weights : apart).insert(op.inputs[i]);
-    apart.insert(op.outputs.begin(), op.outputs.end());
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) (product && i > 0 ? weights : by_rank).insert(op.inputs[i]);
+    by_rank.insert(op.outputs.begin(), op.outputs.end());
   }
   for (int t = 0; t < static_cast<int>(g.tensors.size()); ++t) {
     KernelTensor& x = g.tensors[t];
-    if (x.shape.size() != 2 || apart.contains(t) == weights.contains(t)) return std::nullopt;
+    if (x.shape.size() != 2 || by_rank.contains(t) == weights.contains(t)) return std::nullopt;
     if (weights.contains(t)) continue;
     const bool all = x.shape[0] == rows;
     if (!all && x.shape[0] != 1) return std::nullopt;

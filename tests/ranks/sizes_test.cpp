@@ -61,7 +61,7 @@ TEST(RankSizes, ProgramIsRightAtAllValues) {
   }
 }
 
-/// Sums in kernels of ours: launches of other numbers of rows follow one another, in the windows of the largest number, and have the bits
+/// All-reduces in kernels of ours: launches of other values of T follow one another, in the windows of the largest number, and have the bits
 /// of the host.
 TEST(RankSizes, LaunchesOfOtherSizesShareTheWindows) {
   test::Rng rng(63);
