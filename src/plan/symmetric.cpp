@@ -22,6 +22,15 @@ int add_input(Plan& plan, std::string name, graph::DType dtype, graph::Shape sha
   return plan.program.inputs.back();
 }
 
+/// Has tensor `to` of the program have those extents of `from` that sizes decide.
+void keep_extents(tile::TilePrograms& p, int from, int to) {
+  for (tile::Size& size : p.sizes) {
+    const std::vector<std::pair<int, int>> all = size.of;
+    for (const auto& [tensor, dim] : all)
+      if (tensor == from) size.of.emplace_back(to, dim);
+  }
+}
+
 /// Returns the one kernel that loads, or stores, one of the tensors. Throws Error unless there is one.
 kernel::Kernel& accessing(Plan& plan, tile::NodeKind kind, const std::vector<int>& tensors) {
   const bool loads = kind == tile::NodeKind::load;
@@ -80,6 +89,7 @@ kernel::Kernel& exchange_at_start(Plan& plan, const Exchanged& e) {
   else
     m.windows = std::move(read);
   m.published = add_input(plan, e.tensor, window.dtype, window.shape);
+  keep_extents(plan.program, e.two_shots ? m.sum : m.windows[0], m.published);
   m.window = add_input(plan, "window", window.dtype,
                        e.two_shots ? window.shape : graph::Shape{2, verify::half_window(window)});
   add_flags(plan, m, k.program.grid.count(), e, window);
@@ -117,6 +127,7 @@ kernel::Kernel& exchange_at_end(Plan& plan, const Exchanged& e) {
     fail("{}: {} has {} elements, and {} ranks", plan.program.name, e.tensor, elements, e.ranks);
   m.result = e.scatters ? add_input(plan, "result", window.dtype, {1, elements / e.ranks})
                         : add_input(plan, "result", window.dtype, window.shape, window.strides);
+  if (!e.scatters) keep_extents(plan.program, m.window, m.result);
   if (e.two_shots) m.sum = add_input(plan, "sum", window.dtype, window.shape, window.strides);
   add_flags(plan, m, k.program.grid.count(), e, window);
   k.symmetric = std::move(m);

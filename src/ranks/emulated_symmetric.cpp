@@ -25,9 +25,9 @@ EmulatedSymmetric::EmulatedSymmetric(const RankStep& step, int ranks, const tool
 }
 
 /// Returns the memory of a tensor of the manifest on a rank.
-emulate::Buffer* EmulatedSymmetric::buffer(int rank, int tensor) {
+emulate::Buffer* EmulatedSymmetric::buffer(const RankStep& step, int rank, int tensor) {
   if (tensor < 0) return nullptr;
-  const SymmetricPlace is = symmetric_place(step_, step_.program->manifest.tensors[tensor]);
+  const SymmetricPlace is = symmetric_place(step, step.program->manifest.tensors[tensor]);
   const auto r = static_cast<std::size_t>(is.rank < 0 ? rank : is.rank);
   if (is.kind == SymmetricPlace::window) return &windows_[r];
   if (is.kind == SymmetricPlace::sums) return &sums_[r];
@@ -37,21 +37,25 @@ emulate::Buffer* EmulatedSymmetric::buffer(int rank, int tensor) {
 }
 
 EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
-  const emit::EmittedProgram& p = *step_.program;
+  return run(step_, memory, schedule);
+}
+
+EmulatedRun EmulatedSymmetric::run(const RankStep& step, std::vector<std::vector<Bytes>>& memory, unsigned schedule) {
+  const emit::EmittedProgram& p = *step.program;
   const manifest::Manifest& m = p.manifest;
   EmulatedRun result{.library = toolchain::compile_for_emulator(p.source, m.name, cache_)};
   const EmulatedLibrary library(result.library.file);
   const std::string source = toolchain::source_file(p.source, m.name, cache_).string();
   const auto start = system::SteadyClock::now();
   others_ = std::vector<std::map<int, emulate::Buffer>>(static_cast<std::size_t>(ranks_));
-  const auto is_given = [this](const SymmetricPlace& is) {
-    const std::vector<int>& inputs = step_.segment.inputs;
+  const auto is_given = [&step](const SymmetricPlace& is) {
+    const std::vector<int>& inputs = step.segment.inputs;
     return std::ranges::find(inputs, is.tensor_of_graph) != inputs.end();
   };
   for (int r = 0; r < ranks_; ++r)
     for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t) {
       const manifest::TensorPlace& place = m.tensors[t];
-      const SymmetricPlace is = symmetric_place(step_, place);
+      const SymmetricPlace is = symmetric_place(step, place);
       if (is.kind != SymmetricPlace::tensor) continue;
       emulate::Buffer& b = others_[r].try_emplace(t, place.name, static_cast<std::size_t>(place.bytes)).first->second;
       if (!is_given(is)) continue;  // an output or intermediate
@@ -68,7 +72,8 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
       config.workers = 1, config.schedule = schedule;
       for (int r = first; r < (together ? ranks_ : first + 1); ++r) {
         std::vector<emulate::LaunchParameter>& to = together ? config.ranks.emplace_back() : config.parameters;
-        for (std::size_t a = 0; a < k.tensors.size(); ++a) to.push_back(parameter(m, k, a, buffer(r, k.tensors[a])));
+        for (std::size_t a = 0; a < k.tensors.size(); ++a)
+          to.push_back(parameter(m, k, a, buffer(step, r, k.tensors[a])));
       }
       emulate::EmulationReport report = emulate::run(library.entry(k.name), config);
       result.kernels.push_back({k.name, report.counters, system::ms_since(launched)});
@@ -78,7 +83,7 @@ EmulatedRun EmulatedSymmetric::run(std::vector<std::vector<Bytes>>& memory, unsi
   }
   for (int r = 0; r < ranks_; ++r)
     for (const auto& [t, b] : others_[r])
-      if (const SymmetricPlace is = symmetric_place(step_, m.tensors[t]); is.tensor_of_graph >= 0 && !is_given(is)) {
+      if (const SymmetricPlace is = symmetric_place(step, m.tensors[t]); is.tensor_of_graph >= 0 && !is_given(is)) {
         Bytes& to = memory[r][is.tensor_of_graph];
         to.resize(b.bytes());
         std::memcpy(to.data(), b.data(), b.bytes());

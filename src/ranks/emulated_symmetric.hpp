@@ -18,9 +18,11 @@ class EmulatedSymmetric {
   /// Launches the step's kernels once on all ranks. memory[r][t] has the bytes of tensor t of rank r. `schedule`: seed of a
   /// random order of ranks and threads; 0: a fixed one.
   run::EmulatedRun run(std::vector<std::vector<run::Bytes>>& memory, unsigned schedule = 0);
+  /// Launches the same step at other values of its sizes: `step` is that of at_values().
+  run::EmulatedRun run(const RankStep& step, std::vector<std::vector<run::Bytes>>& memory, unsigned schedule);
 
  private:
-  emulate::Buffer* buffer(int rank, int tensor);
+  emulate::Buffer* buffer(const RankStep&, int rank, int tensor);
 
   const RankStep& step_;
   const toolchain::Cache& cache_;

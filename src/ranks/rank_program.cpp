@@ -220,7 +220,7 @@ class SegmentCompiler {
     RankStep separate = kernels(all_[i]);
     if (i + 1 < all_.size() && all_[i + 1].is_collective() && options_.fuse) {
       const Segment& sum = all_[i + 1];
-      const SumBy by = p_.graph.sizes ? SumBy::nccl : way_of_sum(how_, target_, p_.graph, sum);
+      const SumBy by = way_of_sum(how_, target_, p_.graph, sum);
       const bool alone = !sum.inputs.empty() && !needed_after(p_.graph, all_, i + 1, sum.inputs[0]);
       // The tail of a sum goes into a kernel of its own, or into that of the sum; both have one kernel besides the product's.
       const bool asked =
@@ -262,10 +262,10 @@ class SegmentCompiler {
     }
     std::optional<RankStep> gathers = gather_step(p_.graph, s, cut.tail, target_, options_, cache_, why);
     if (!gathers) return std::nullopt;
-    RankStep apart = kernels(std::move(cut.tail));
-    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, apart, s, target_) <= 0)
+    RankStep separate = kernels(std::move(cut.tail));
+    if (how_ == Collectives::symmetric && gather_gain_us(p_.graph, *gathers, separate, s, target_) <= 0)
       return std::nullopt;
-    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(apart));
+    gathers->otherwise.push_back({.segment = s}), gathers->otherwise.push_back(std::move(separate));
     p_.steps.push_back(*std::move(gathers));
     all_[i + 1] = std::move(cut.rest);
     return all_[i + 1].kernels.ops.empty() ? 1 : 0;
@@ -278,11 +278,8 @@ class SegmentCompiler {
     std::optional<RankStep> symmetric;
     if (const std::optional<std::size_t> taken = gather(i, why)) return *taken;
     TailCut cut;
-    const SumBy by = way_of_sum(how_, target_, p_.graph, s);
-    if (by != SumBy::nccl && p_.graph.sizes) {
-      why = "sizes that are known at launch decide its tiles";
-    } else if (by != SumBy::nccl) {
-      cut = tail_after(i);
+    if (const SumBy by = way_of_sum(how_, target_, p_.graph, s); by != SumBy::nccl) {
+      cut = p_.graph.sizes ? TailCut{} : tail_after(i);
       if (!cut.tail.kernels.ops.empty())
         symmetric = symmetric_step(p_.graph, {s, cut.tail, by}, target_, options_, cache_, why);
       if (!symmetric) cut.tail = {}, symmetric = symmetric_step(p_.graph, {s, {}, by}, target_, options_, cache_, why);

@@ -154,19 +154,19 @@ std::optional<RankStep> gather_step(const graph::KernelGraph& g, const Segment& 
   };
   std::optional<RankStep> made = made_of(after, why);
   // A tile of rows must not be of two ranks.
-  std::string apart_why;
+  std::string other_why;
   if (!made)
-    if (auto apart = with_ranks_apart(after, g.ranks)) made = made_of(*std::move(apart), apart_why);
+    if (auto by_rank = with_rank_dimension(after, g.ranks)) made = made_of(*std::move(by_rank), other_why);
   if (made) why.clear();
   return made;
 }
 
-double gather_gain_us(const graph::KernelGraph& g, const RankStep& gathers, const RankStep& apart,
+double gather_gain_us(const graph::KernelGraph& g, const RankStep& gathers, const RankStep& separate,
                       const Segment& collective, const target::Target& target) {
   const target::Links l = links_of(target);
   const std::int64_t bytes = bytes_of_operand(g, collective);
   const double kernel = us_of(gathers, target);
-  return us_of(apart, target) + target::nccl_gather_us(l, bytes, g.ranks) - kernel -
+  return us_of(separate, target) + target::nccl_gather_us(l, bytes, g.ranks) - kernel -
          target::at_start_us(l, bytes, g.ranks, kernel);
 }
 

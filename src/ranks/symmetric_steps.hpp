@@ -41,8 +41,8 @@ std::optional<RankStep> fused_step(const graph::KernelGraph&, const Segment& ker
 std::optional<RankStep> gather_step(const graph::KernelGraph&, const Segment& collective, const Segment& tail,
                                     const target::Target&, const run::CompileOptions&,
                                     const std::optional<toolchain::Cache>&, std::string& why);
-/// Returns the expected us by which a gather_step() is faster than NCCL's all_gather and the kernels of `apart` after it.
-double gather_gain_us(const graph::KernelGraph&, const RankStep& gathers, const RankStep& apart,
+/// Returns the expected us by which a gather_step() is faster than NCCL's all_gather and the kernels of `separate` after it.
+double gather_gain_us(const graph::KernelGraph&, const RankStep& gathers, const RankStep& separate,
                       const Segment& collective, const target::Target&);
 
 /// Returns the expected us by which `fused`, a fused_step(), is faster than the kernels of `apart` and a sum after them.

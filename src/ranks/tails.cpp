@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/sized_graph.hpp"
 #include "ranks/over_ranks.hpp"
 
 namespace zellige::ranks {
@@ -52,6 +54,26 @@ Segment part_of(const KernelGraph& g, const KernelGraph& from, const std::vector
 
 bool has_results_in_place(const KernelGraph& k) {
   return std::ranges::any_of(k.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
+}
+
+/// Has the given lines of a graph have the number of elements of the tensor `x` of the graph of which it is a part, for all values of sizes.
+void keep_count(KernelGraph& made, const std::vector<int>& lines, const KernelGraph& g, int x) {
+  if (!g.sizes) return;
+  const std::vector<graph::SymbolicShape> shapes = graph::extents(g);
+  graph::SymbolicExtent count = 1;
+  for (const graph::SymbolicExtent& e : shapes[static_cast<std::size_t>(x)]) count = count * e;
+  if (count.constant()) return;
+  graph::SymbolicSizes sizes;
+  for (const graph::NamedSize& size : graph::sizes_of(g))
+    if (std::ranges::any_of(count.sizes(), [&](const graph::NamedSize* s) { return s->name == size.name; }))
+      sizes.names.push_back(size);
+  for (const int t : lines) sizes.integers.emplace(graph::IntegerPlace{graph::IntegerPlace::Of::shape, t}, count);
+  made.sizes = std::make_shared<const graph::SymbolicSizes>(std::move(sizes));
+}
+
+/// Returns the shape in which a sum without a tail is computed: any will do, and a line is cut best.
+Shape shape_alone(const KernelGraph& g, const KernelTensor& x) {
+  return g.sizes ? Shape{graph::size(x.shape)} : Shape{1, graph::size(x.shape)};
 }
 
 /// Returns whether an operator is a product whose first operand, and no other one, is `a`.
@@ -134,18 +156,18 @@ KernelGraph after_gathered(const KernelGraph& g, const Segment& tail, const Kern
   return made;
 }
 
-std::optional<KernelGraph> with_ranks_apart(KernelGraph g, int ranks) {
+std::optional<KernelGraph> with_rank_dimension(KernelGraph g, int ranks) {
   const std::int64_t rows = g.tensors[g.inputs[0]].shape[0];
-  std::set<int> apart, weights;
+  std::set<int> by_rank, weights;
   for (const KernelOp& op : g.ops) {
     if (op.kind == OpKind::custom) return std::nullopt;
     const bool product = op.kind == OpKind::matmul;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) (product && i > 0 ? weights : apart).insert(op.inputs[i]);
-    apart.insert(op.outputs.begin(), op.outputs.end());
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) (product && i > 0 ? weights : by_rank).insert(op.inputs[i]);
+    by_rank.insert(op.outputs.begin(), op.outputs.end());
   }
   for (int t = 0; t < static_cast<int>(g.tensors.size()); ++t) {
     KernelTensor& x = g.tensors[t];
-    if (x.shape.size() != 2 || apart.contains(t) == weights.contains(t)) return std::nullopt;
+    if (x.shape.size() != 2 || by_rank.contains(t) == weights.contains(t)) return std::nullopt;
     if (weights.contains(t)) continue;
     const bool all = x.shape[0] == rows;
     if (!all && x.shape[0] != 1) return std::nullopt;
@@ -167,8 +189,7 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
   const bool alone = made.ops.empty();
   if (alone) made = {};
   made.name = g.name + "_" + g.tensors[alone ? result : tail.outputs.at(0)].name;
-  // Without a tail the form does not matter, and a line is cut best.
-  const Shape shape = alone ? Shape{1, graph::size(x.shape)} : x.shape;
+  const Shape shape = alone ? shape_alone(g, x) : x.shape;
   const auto add = [&](std::string name) {
     made.tensors.push_back(
         {.dtype = x.dtype, .shape = shape, .strides = graph::row_major(shape), .name = std::move(name)});
@@ -191,6 +212,7 @@ KernelGraph after_sum(const KernelGraph& g, const Segment& tail, const KernelOp&
     last = next;
   }
   made.ops.insert(made.ops.begin(), adds.begin(), adds.end());
+  if (alone) keep_count(made, windows, g, collective.inputs[0]);
   return made;
 }
 
@@ -210,10 +232,11 @@ KernelGraph after_made_sum(const KernelGraph& g, const Segment& tail, const Kern
     return copied;
   };
   if (alone) {
-    const Shape line{1, graph::size(x.shape)};
+    const Shape line = shape_alone(g, x);
     KernelTensor sum{.dtype = x.dtype, .shape = line, .strides = graph::row_major(line), .name = "sum"};
     made.tensors.push_back(sum), made.inputs = {0};
     made.outputs = {copy(0, sum, g.tensors[result].name)};
+    keep_count(made, {0}, g, collective.inputs[0]);
     return made;
   }
   const int sum = named(made, g.tensors[result].name);

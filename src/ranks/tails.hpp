@@ -32,9 +32,10 @@ graph::KernelGraph after_sum(const graph::KernelGraph&, const Segment& tail, con
 /// Returns a tail of cut_product() with the gathered result as its first input.
 graph::KernelGraph after_gathered(const graph::KernelGraph&, const Segment& tail, const graph::KernelOp& collective);
 
-/// Returns after_gathered() with the rows of each rank apart: the gathered tensor, what is computed of it, and operands with as many rows have
-/// a dimension of ranks more in front. In memory there is a gap after the gathered rows of each rank. nullopt if not all of them are matrices, or one has two tasks.
-std::optional<graph::KernelGraph> with_ranks_apart(graph::KernelGraph after_gathered, int ranks);
+/// Returns after_gathered() with a dimension of ranks: the gathered tensor, what is computed of it, and operands of the same
+/// number of rows have it as their first. In memory there is a gap after the gathered rows of each rank.
+/// nullopt if not all of them are matrices, or one has two tasks.
+std::optional<graph::KernelGraph> with_rank_dimension(graph::KernelGraph after_gathered, int ranks);
 
 /// Returns the tail with the result as its first input; without a tail, a copy of it.
 graph::KernelGraph after_made_sum(const graph::KernelGraph&, const Segment& tail, const graph::KernelOp& collective);

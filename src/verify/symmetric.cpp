@@ -38,7 +38,8 @@ std::int64_t exchanging_threads(const Kernel& k) {
 
 /// Returns why the launch does not allow an exchange: all blocks must have one role, and one tile.
 std::string refusal_of_launch(const Kernel& k, const tile::TilePrograms& p) {
-  if (!p.sizes.empty()) return "sizes that are known at launch decide its tiles";
+  if (!p.sizes.empty() && (k.symmetric->scatters || k.symmetric->gathers || !p.strides.empty()))
+    return "sizes that are known at launch decide its tiles";
   const bool roles = k.warp_specialized();
   if (k.cluster != 1 || k.blocks != 0 || (roles && !k.symmetric->at_end()) || k.program.same_launch)
     return "its blocks have several tiles, roles of warps, or programs, or are in clusters";
@@ -178,6 +179,14 @@ std::string refusal_of_tiles(const Kernel& k) {
   if (first.view.tiles(k.program) != k.program.grid.count())
     return fmt::format("%{}: {} blocks access {} tiles of a window", tiles[0], k.program.grid.count(),
                        first.view.tiles(k.program));
+  // Blocks of a number have the same tile in all launches, whatever the sizes are: so none of another number has stored there.
+  for (int d = 0; d < first.view.rank(); ++d) {
+    const tile::Interval here = first.view.along(d, k.program);
+    if (!here.counted()) continue;
+    for (int other = 0; other < first.view.rank(); ++other)
+      if (d > 0 || (other > 0 && first.view.along(other, k.program).axis() == here.axis()) || here.run() > 1)
+        return fmt::format("%{}: a size decides which tile a block has", tiles[0]);
+  }
   const auto is_one_of = [](const std::vector<int>& all, int t) { return std::ranges::find(all, t) != all.end(); };
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i) {
     const Node& n = k.program.nodes[i];

@@ -113,7 +113,7 @@ TEST(RankOrder, RightProgramsRaiseNoAlarm) {
 /// As expect_all_found(), of gathers: a wait for rows of another rank that is missing, early or relaxed; a flag that is set relaxed or to
 /// another count; a part of rows in the wrong place; and rows that are read in the other half.
 TEST(RankOrder, AllFaultsAreFoundInGathers) {
-  int planted = 0;
+  int injected = 0;
   for (const int ranks : {2, 3, 4, 8}) {
     const int blocks = blocks_of_gather(ranks), half = 2 * ranks;
     const Acts right = acts_of_gathers(ranks, launches);
@@ -124,7 +124,7 @@ TEST(RankOrder, AllFaultsAreFoundInGathers) {
           Acts wrong = right;
           change(wrong[b][i]);
           EXPECT_NE(fault_in(wrong, blocks), "") << what << ", act " << i << " of block " << b << " of " << ranks;
-          ++planted;
+          ++injected;
         };
         const RankAct& a = right[b][i];
         if (a.kind == RankAct::publish) expect("wrong part", [](RankAct& x) { x.place ^= 1; });
@@ -144,7 +144,7 @@ TEST(RankOrder, AllFaultsAreFoundInGathers) {
         }
       }
   }
-  EXPECT_GE(planted, 200);
+  EXPECT_GE(injected, 200);
 }
 
 /// A gather whose windows have one half: rows are stored while blocks of the launch before may read them.
@@ -166,7 +166,7 @@ TEST(RankOrder, BlocksThatWaitForLaterOnesAreDeadlocked) {
             "deadlock: rank 0 waits for value 1 of the flag of rank 1, which never comes");
 }
 
-/// Random gathers that are right: parts in any order, reads that are left out, and further waits.
+/// Random gathers that are right: parts in any order, reads that are omitted, and further waits.
 TEST(RankOrder, RightGathersRaiseNoAlarm) {
   random_graphs::Rng rng(63);
   for (int i = 0; i < 500; ++i) {

@@ -79,7 +79,9 @@ TEST(Gather, FaultsAreFoundWhileRanksAreInSeveralLaunches) {
   const RankProgram p = gathering(gathered_product(3, 32, 32, 64, DType::bf16), "sm_80", cache);
   ASSERT_EQ(p.steps.size(), 1u);
   const RankStep& step = p.steps[0];
-  const auto fault = [&](const RankStep& of) { return test::first_fault(test::in_turn(of, 2), p, cache, 6, on_host); };
+  const auto fault = [&](const RankStep& of) {
+    return test::first_fault(test::one_after_another(of, 2), p, cache, 6, on_host);
+  };
   EXPECT_EQ(fault(step), "");
   const std::string& source = step.program->source;
   const auto statement = [&](const std::string& begin) {

@@ -83,7 +83,7 @@ inline RankStep twice(RankStep step) {
 
 /// Returns the step with a kernel whose first block does what all blocks do, one after another, in several launches, while the others do
 /// nothing. So a rank that runs one block at a time may be at any block of any launch.
-inline RankStep in_turn(RankStep step, int launches) {
+inline RankStep one_after_another(RankStep step, int launches) {
   const kernel::Kernel& k = step.program->plan.kernels.at(0);
   const std::string number = "= blockIdx.x +";
   std::string& source = step.program->source;

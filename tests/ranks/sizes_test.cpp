@@ -4,7 +4,9 @@
 #include "../all_cases.hpp"
 #include "graph/sized_graph.hpp"
 #include "json/json.hpp"
+#include "launches.hpp"
 #include "ranks.hpp"
+#include "ranks/emulated_symmetric.hpp"
 #include "ranks/run_ranks.hpp"
 #include "ranks/segments.hpp"
 #include "run/run.hpp"
@@ -13,7 +15,7 @@ namespace zellige::ranks {
 namespace {
 
 using graph::KernelGraph;
-using run::RunResult, run::Status;
+using run::Collectives, run::RunResult, run::Status;
 
 KernelGraph read_graph(const std::string& text, const std::string& file) {
   return json::from_json(graph::parse_json(text, file), "g");
@@ -47,11 +49,66 @@ TEST(RankSizes, ProgramIsRightAtAllValues) {
     const KernelGraph g = every_collective(ranks);
     std::vector<std::int64_t> values{1, 96};
     for (int i = 0; i < (test::all_cases() ? 40 : 2); ++i) values.push_back(rng.between(2, 95));
-    for (const std::int64_t t : values) {
-      const RunResult r = run_ranks(g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1}, cache);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      constexpr Collectives ways[] = {Collectives::one_shot, Collectives::fused, Collectives::nccl,
+                                      Collectives::two_shots};
+      const std::int64_t t = values[i];
+      const RunResult r = run_ranks(
+          g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1, .collectives = ways[i % 4]}, cache);
       EXPECT_EQ(name(r.status), name(Status::correct)) << t << " rows on " << ranks << ": " << r.reason;
       for (const std::string& note : r.notes) EXPECT_EQ(note.find("alone"), std::string::npos) << note;
     }
+  }
+}
+
+/// All-reduces in kernels of ours: launches of other values of T follow one another, in the windows of the largest number, and have the bits
+/// of the host.
+TEST(RankSizes, LaunchesOfOtherSizesShareTheWindows) {
+  test::Rng rng(63);
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  for (int i = 0; i < (test::all_cases() ? 8 : 2); ++i) {
+    const int ranks = i % 4 < 2 ? 2 : 4;
+    const std::int64_t columns = rng.between(1, 90);
+    const KernelGraph g = read_graph(
+        fmt::format(R"({{"zellige_graph": 1, "name": "g", "ranks": {}, "sizes": {{"T": {{"min": 1, "max": 300}}}},
+          "inputs": [{{"name": "x", "dtype": "bf16", "shape": ["T", {}]}}],
+          "operators": [{{"op": "all_reduce", "inputs": ["x"], "outputs": ["y"]}}], "outputs": ["y"]}})",
+                    ranks, columns),
+        "g.json");
+    const RankProgram p = compile_over_ranks(g, target::find(i % 2 ? "sm_80" : "sm_90a"), {.fuse = true}, cache,
+                                             i % 2 ? run::Collectives::two_shots : run::Collectives::one_shot);
+    ASSERT_EQ(p.steps.size(), 1u);
+    ASSERT_TRUE(p.steps[0].by_symmetric) << notes_of(p).back();
+    EmulatedSymmetric symmetric(p.steps[0], ranks, cache);
+    for (unsigned launch = 0; launch < 6; ++launch) {
+      const std::int64_t t = launch == 0 ? 300 : launch == 1 ? 1 : rng.between(1, 300);
+      const RankProgram at = at_values(p, {{"T", t}});
+      std::vector<std::vector<run::Bytes>> memory = test::integers(rng, at.graph), expected = memory;
+      const run::EmulatedRun ran = symmetric.run(at.steps[0], memory, launch);
+      ASSERT_TRUE(ran.findings.empty()) << ran.findings[0].message;
+      collective_on_host(at.graph, at.graph.ops[0], expected);
+      for (int r = 0; r < ranks; ++r)
+        EXPECT_EQ(memory[r][at.graph.outputs[0]], expected[r][at.graph.outputs[0]]) << t << " x " << columns;
+    }
+  }
+}
+
+/// A product of rows that a size decides adds over ranks at its end.
+TEST(RankSizes, ProductsAddAtTheirEnd) {
+  const toolchain::Cache cache = toolchain::Cache::temporary();
+  const KernelGraph g = read_graph(R"({"zellige_graph": 1, "name": "g", "ranks": 2, "sizes": {"T": {"max": 200}},
+    "inputs": [{"name": "a", "dtype": "bf16", "shape": ["T", 64]}, {"name": "b", "dtype": "bf16", "shape": [64, 128]}],
+    "operators": [{"op": "matmul", "inputs": ["a", "b"], "outputs": ["p"]}, {"op": "all_reduce", "inputs": ["p"], "outputs": ["y"]}],
+    "outputs": ["y"]})",
+                                   "g.json");
+  const RankProgram p = compile_over_ranks(g, target::find("sm_80"), {.fuse = true}, cache, Collectives::fused);
+  EXPECT_EQ(notes_of(p),
+            (std::vector<std::string>{"2 ranks, each with 1 kernel and 0 collectives",
+                                      "ranks exchange tiles in 1 of the kernels, in place of a collective"}));
+  for (const std::int64_t t : test::all_cases() ? std::vector{1, 7, 64, 65, 200} : std::vector{65}) {
+    const RunResult r = run_ranks(
+        g, {.compile = {.fuse = true}, .sizes = {{"T", t}}, .workers = 1, .collectives = Collectives::fused}, cache);
+    EXPECT_EQ(name(r.status), name(Status::correct)) << t << ": " << r.reason;
   }
 }
 

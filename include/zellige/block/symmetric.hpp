@@ -175,7 +175,7 @@ ZELLIGE_CALL void push_rows(SymmetricEpoch epoch, int tid, From from, int to, Wi
   }
 }
 
-/// Tells the other ranks that this block has stored its part of the rows, of `Blocks` parts that a rank has. All threads call it.
+/// Signals to the other ranks that this block has stored its part of the rows, of `Blocks` parts that a rank has. All threads call it.
 template <int Blocks, class... Flags>
 ZELLIGE_CALL void set_pushed(SymmetricEpoch epoch, int tid, gmem<int> state, Flags... flags) {
   __syncthreads();
