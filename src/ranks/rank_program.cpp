@@ -323,8 +323,8 @@ RankProgram at_values(RankProgram p, const graph::SizeValues& values) {
     if (!step.program) return;
     std::vector<std::int64_t> all;
     for (const tile::Size& s : step.program->manifest.sizes) all.push_back(values.at(s.name));
-    const manifest::Manifest& of = emit::variant_at(step.program->manifest, all);
-    const std::vector<std::int64_t> own = emit::values_in(step.program->manifest, of, all);
+    const manifest::Manifest& of = manifest::variant_at(step.program->manifest, all);
+    const std::vector<std::int64_t> own = manifest::values_in(step.program->manifest, of, all);
     if (!step.program->variants.empty()) step.program = emit::alone(*step.program, of);
     step.program->manifest = manifest::at_sizes(step.program->manifest, own);
   };

@@ -18,7 +18,7 @@ using graph::KernelGraph;
 using run::Collectives, run::RunResult, run::Status;
 
 KernelGraph read_graph(const std::string& text, const std::string& file) {
-  return json::from_json(graph::parse_json(text, file), "g");
+  return json::from_json(json::parse_json(text, file), "g");
 }
 
 /// A graph of T rows with all collectives, along rows and columns.
