@@ -53,7 +53,7 @@ bool by_rows(const Known& g, const HeadsView& s, const KernelOp& rotary) {
 /// matmul's or sum's matrix; its columns are not viewed as heads; the view has the shape (rows, heads, columns per
 /// head) already; an operator other than a slice of heads or a rotary embedding reads the view; by_rows() is false for
 /// an embedding.
-std::optional<HeadsView> seen(const Known& g, int matrix) {
+std::optional<HeadsView> viewed_by_heads(const Known& g, int matrix) {
   if (!g.made_by(matrix, OpKind::matmul) && !g.made_by(matrix, OpKind::add)) return std::nullopt;
   if (g.shape(matrix).size() != 2) return std::nullopt;
   HeadsView s{.last = matrix};
@@ -88,7 +88,7 @@ std::optional<KernelGraph> heads_first(const KernelGraph& graph) {
       continue;
     }
     if (keeps_order(g, op))
-      if (const std::optional<HeadsView> s = seen(g, op.inputs[0]))
+      if (const std::optional<HeadsView> s = viewed_by_heads(g, op.inputs[0]))
         heads[s->last] = out.step(op, OpKind::reshape, op.inputs, {.sizes = s->heads}, "_heads");
     const auto found = heads.find(op.inputs[0]);
     const int to = op.outputs[0];

@@ -27,7 +27,7 @@ bool copies(const Plan& plan) {
 // Both ways are legal, as the rules of lower/align.hpp say: A is read by 32 blocks. A copy of 19 KB would take a launch more.
 TEST(Lines, OfFewRowsAreReadWhereTheyAre) {
   const graph::KernelGraph g = product(8, 512, 1204);
-  EXPECT_FALSE(lower::lower_operators(g, h200(), {}).copying.empty());
+  EXPECT_FALSE(lower::lower_operators(g, h200(), {}).copies.empty());
   EXPECT_FALSE(copies(sketch(g, h200())));
   EXPECT_FALSE(copies(make_plan(g, h200())));
 }
@@ -40,7 +40,7 @@ TEST(Lines, OfManyRowsAreCopied) {
 }
 
 TEST(Lines, OfAlignedOperandsLeaveNoChoice) {
-  EXPECT_TRUE(lower::lower_operators(product(8, 512, 1208), h200(), {}).copying.empty());
+  EXPECT_TRUE(lower::lower_operators(product(8, 512, 1208), h200(), {}).copies.empty());
 }
 
 }  // namespace
