@@ -7,6 +7,7 @@
 
 #include "candidate/excerpt.hpp"
 #include "candidate/steps.hpp"
+#include "graph/view.hpp"
 #include "plan/estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
@@ -72,12 +73,12 @@ int source_of(const graph::KernelGraph& g, int tensor) {
     return std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) { return op.outputs[0] == t; });
   };
   while (rewrite::shows_windows(g, tensor)) tensor = made_by(tensor)->inputs[0];
-  const auto is_view = [](graph::OpKind kind) {
-    return kind == graph::OpKind::expand || kind == graph::OpKind::reshape || kind == graph::OpKind::permute;
-  };
+  const auto elements = [&](int t) { return graph::size(g.tensors[t].shape); };
   int source = tensor;
-  for (auto op = made_by(tensor); op != g.ops.end() && is_view(op->kind); op = made_by(op->inputs[0]))
-    if (op->kind == graph::OpKind::expand) source = op->inputs[0];
+  for (auto op = made_by(tensor);
+       op != g.ops.end() && graph::is_view(op->kind) && elements(op->outputs[0]) >= elements(op->inputs[0]);
+       op = made_by(op->inputs[0]))
+    if (elements(op->outputs[0]) > elements(op->inputs[0])) source = op->inputs[0];
   return source;
 }
 
