@@ -108,6 +108,7 @@ class LoopResults : protected TileWriter {
   int widened(int tile) { return cast(tile, graph::computed_in(dtype(tile))); }
   /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
   int add_partial(PartialResult p, int tile) {
+    p.dtype = dtype(tile);
     body_.partials.push_back(std::move(p));
     partial_tiles_.push_back(tile);
     return static_cast<int>(body_.partials.size()) - 1;

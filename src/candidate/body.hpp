@@ -40,6 +40,7 @@ struct PartialResult {
   int about = -1;
   std::int64_t count = 0;
   int centre = -1;
+  graph::DType dtype = graph::DType::f32;  // in which blocks store it
   auto operator<=>(const PartialResult&) const = default;
 };
 

@@ -75,7 +75,7 @@ GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t,
     while (std::ranges::any_of(g.tensors, [&](const graph::KernelTensor& other) { return other.name == name; }))
       name += '_';
     tensors.push_back(static_cast<int>(g.tensors.size()));
-    k.between.push_back({graph::computed_in(steps.values[p.value].dtype), shape, {}, name});
+    k.between.push_back({p.dtype, shape, {}, name});
     g.tensors.push_back(k.between.back());
   }
   LaunchPart& p = k.parts.emplace_back(launch_of(body));

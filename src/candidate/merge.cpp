@@ -22,8 +22,7 @@ class Merge {
     for (std::size_t p = 0; p < first.partials.size(); ++p) {
       graph::Shape shape = first.partials[p].shape;
       shape.insert(shape.begin(), parts);
-      const graph::DType dtype = graph::computed_in(steps.values[first.partials[p].value].dtype);
-      loaded_.push_back(result_.add({shape, dtype, tensors[p], true}));
+      loaded_.push_back(result_.add({shape, first.partials[p].dtype, tensors[p], true}));
     }
   }
 
