@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
-#include "manifest/launch_sizes.hpp"
-#include "manifest/variants.hpp"
 #include "graph/collective.hpp"
 #include "graph/infer.hpp"
 #include "json/json_text.hpp"
+#include "manifest/launch_sizes.hpp"
+#include "manifest/variants.hpp"
 #include "ranks/emulated_symmetric.hpp"
 #include "ranks/flat_collectives.hpp"
 #include "ranks/over_ranks.hpp"

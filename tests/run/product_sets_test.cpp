@@ -37,7 +37,7 @@ std::string sets_compared(const graph::KernelGraph& g, const target::Target& tar
   std::vector<Bytes> storage;
   for (const manifest::TensorPlace& t : p.manifest.tensors)
     storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const emulate::Finding& f : r.findings) ADD_FAILURE() << g.name << ": " << f.message;
   for (const auto& [counter, n] : predict::predict(p.plan.kernels.at(0)))

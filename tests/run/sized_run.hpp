@@ -6,9 +6,9 @@
 #include <random>
 #include <set>
 
-#include "manifest/launch_sizes.hpp"
 #include "emulate_graph.hpp"
 #include "graph/sized_graph.hpp"
+#include "manifest/launch_sizes.hpp"
 #include "reference/inputs.hpp"
 
 namespace zellige::run {
@@ -44,7 +44,7 @@ inline std::string fault_of_launch(const graph::KernelGraph& constants, const em
   std::vector<Bytes> storage;
   for (const manifest::TensorPlace& t : launch.tensors)
     storage.push_back(t.role == manifest::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                                                  : poisoned(t));
+                                                      : poisoned(t));
   const EmulatedRun r = run_emulated(p.source, launch, storage, cache, 2);
   for (const auto& f : r.findings) return f.message;
   const std::vector<reference::Array> expected = reference::run_reference(constants, inputs);
