@@ -189,7 +189,7 @@ def close(code, open_):
     return len(code)
 
 
-KEYWORD = re.compile(r"(const|constexpr|auto|using|typename|static|struct|template|enum|namespace|public|private|case|"
+KEYWORD = re.compile(r"(__attribute__|const|constexpr|auto|using|typename|static|struct|template|enum|namespace|public|private|case|"
                      r"default|friend|inline|class|typedef|do|switch|static_assert|goto|throw|delete|extern)\b")
 DECLARATION = re.compile(r"[\w:]+(<[^;(]*>)?(::\w+)?\s*[&*]?\s+[&*]?[A-Za-z_\[(]\w*")
 

@@ -47,9 +47,10 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerOrIsTf32AndThreadsFl
       if (!product) continue;  // a dead matmul
       const kernel::MatmulChoice& m = product->matmul;
       const graph::DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
-      const bool tensor = k.program.nodes[i].tf32 || (dtype != graph::DType::f32 && dtype != graph::DType::int8);
+      const bool by_threads = dtype == graph::DType::f32 || dtype == graph::DType::f64;
+      const bool tensor = k.program.nodes[i].tf32 || (!by_threads && dtype != graph::DType::int8);
       EXPECT_EQ(m.pipe() == target::Pipe::tensor, tensor) << name;
-      EXPECT_TRUE(dtype == graph::DType::f32 || m.pipe() != target::Pipe::fma) << name;
+      EXPECT_TRUE(by_threads || m.pipe() != target::Pipe::fma) << name;
       EXPECT_TRUE(!m.row || m.batch * m.m * m.n == graph::size(k.program.nodes[i].shape)) << name;
     }
   });
