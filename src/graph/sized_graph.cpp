@@ -270,7 +270,7 @@ KernelGraph narrowed(KernelGraph g, const std::vector<NamedSize>& to) {
   SymbolicSizes sizes = *g.sizes;
   for (NamedSize& s : sizes.names)
     if (const auto by = std::ranges::find(to, s.name, &NamedSize::name); by != to.end()) {
-      std::vector<std::int64_t> typical = by->typical.empty() ? std::move(s.typical) : by->typical;
+      std::vector<std::int64_t> typical = by->typical.empty() ? s.typical : by->typical;
       s = *by, s.typical = std::move(typical);
       std::erase_if(s.typical, [&](std::int64_t v) { return v < s.min || v > s.max || v % s.multiple != 0; });
     }

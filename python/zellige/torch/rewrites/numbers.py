@@ -36,6 +36,9 @@ def embedding(work, node) -> bool:
         return False
     if in_range(work, index, rows):
         return value_of(index).dtype != torch.int32 and _narrowed(work, node, 1, index)
+    if work.opened and not is_flat:  # whose extents say what the sizes are
+        node.update_arg(1, work.once(node, _ATEN.index.Tensor, _numbers(work, node, rows, index), (index,)))
+        return True
     flat = index if is_flat else work.once(node, _ATEN.reshape.default, index, (-1,))
     found = work.once(node, _ATEN.index_select.default, _numbers(work, node, rows, index), 0, flat)
     node.update_arg(1, found if is_flat else work.once(node, _ATEN.view.default, found, tuple(value_of(index).shape)))
