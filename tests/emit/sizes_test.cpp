@@ -4,25 +4,17 @@
 #include <random>
 
 #include "../manifest/chain.hpp"
+#include "../thrown.hpp"
 #include "emit/host_text.hpp"
 
 namespace zellige::emit {
 namespace {
 
+using test::thrown;
 using tile::SizeExpression;
 using tile::SizeList;
 
 const SizeList two{{.name = "T", .low = 1, .high = 100}, {.name = "S", .low = 2, .high = 64, .multiple = 2}};
-
-template <class F>
-std::string thrown(const F& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 /// A random expression, and its value for some sizes.
 struct Made {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../thrown.hpp"
 #include "../unfused.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -19,6 +20,7 @@ using graph::Builder;
 using graph::KernelGraph;
 using graph::TensorHandle;
 using plan::Blocks;
+using test::thrown;
 using tile::Size;
 using tile::SymbolicNumber;
 
@@ -69,16 +71,6 @@ std::string edited(std::string text, const std::string& a, const std::string& b)
   const std::size_t at = text.find(a);
   EXPECT_NE(at, text.npos) << a << " is not in\n" << text;
   return at == text.npos ? text : text.replace(at, a.size(), b);
-}
-
-template <class F>
-std::string thrown(const F& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 TEST(SymbolicNumber, HasANormalFormThatDecides) {

@@ -1,6 +1,7 @@
 // The manifest of a program with sizes that are known at launch, and the manifest of a launch.
 #include <gtest/gtest.h>
 
+#include "../thrown.hpp"
 #include "chain.hpp"
 #include "manifest/launch_sizes.hpp"
 #include "run/storage.hpp"
@@ -8,17 +9,8 @@
 namespace zellige::manifest {
 namespace {
 
+using test::thrown;
 using tile::SizeExpression;
-
-template <class F>
-std::string thrown(const F& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 TEST(SizedManifest, IsReadAsItIsWritten) {
   const Manifest m = test::chain(512).manifest;
