@@ -219,16 +219,12 @@ __attribute__((target("avx2,fma,f16c"))) inline void store(float* to, __m256d x,
   for (int i = 0; i < 4; ++i) to[i] = reference::round_to_odd(its[i]);
 }
 
-// Adds four rows and eight columns of the product to the accumulators at c. Returns true if a result is a NaN.
-__attribute__((target("avx2,fma,f16c"))) inline bool add_tile(const double* a, const double* b, float* c, int n, int k,
-                                                              bool to_half) {
-  __m256d sum[4][2];
-  for (int r = 0; r < 4; ++r) {
-    sum[r][0] = _mm256_cvtps_pd(_mm_loadu_ps(c + r * n));
-    sum[r][1] = _mm256_cvtps_pd(_mm_loadu_ps(c + r * n + 4));
-  }
-  __m256d s00 = sum[0][0], s01 = sum[0][1], s10 = sum[1][0], s11 = sum[1][1];
-  __m256d s20 = sum[2][0], s21 = sum[2][1], s30 = sum[3][0], s31 = sum[3][1];
+// Adds the product of four rows of A (k columns) and eight columns of B, whose rows are n numbers apart, to `sums`. Returns a mask: where a
+// result is a NaN.
+__attribute__((target("avx2,fma,f16c"), always_inline)) inline __m256d add_to(__m256d (&sums)[4][2], const double* a,
+                                                                              const double* b, int n, int k) {
+  __m256d s00 = sums[0][0], s01 = sums[0][1], s10 = sums[1][0], s11 = sums[1][1];
+  __m256d s20 = sums[2][0], s21 = sums[2][1], s30 = sums[3][0], s31 = sums[3][1];
   for (int l = 0; l < k; ++l) {
     const __m256d x = _mm256_loadu_pd(b + l * n), y = _mm256_loadu_pd(b + l * n + 4);
     const __m256d a0 = _mm256_broadcast_sd(a + l), a1 = _mm256_broadcast_sd(a + k + l);
@@ -242,9 +238,23 @@ __attribute__((target("avx2,fma,f16c"))) inline bool add_tile(const double* a, c
   __m256d nan = _mm256_setzero_pd();
   for (int r = 0; r < 4; ++r)
     for (int half = 0; half < 2; ++half) {
+      sums[r][half] = all[r][half];
       nan = _mm256_or_pd(nan, _mm256_cmp_pd(all[r][half], all[r][half], _CMP_UNORD_Q));
-      store(c + r * n + 4 * half, all[r][half], to_half);
     }
+  return nan;
+}
+
+// Adds four rows and eight columns of the product to the accumulators at c. Returns true if a result is a NaN.
+__attribute__((target("avx2,fma,f16c"))) inline bool add_tile(const double* a, const double* b, float* c, int n, int k,
+                                                              bool to_half) {
+  __m256d sum[4][2];
+  for (int r = 0; r < 4; ++r) {
+    sum[r][0] = _mm256_cvtps_pd(_mm_loadu_ps(c + r * n));
+    sum[r][1] = _mm256_cvtps_pd(_mm_loadu_ps(c + r * n + 4));
+  }
+  const __m256d nan = add_to(sum, a, b, n, k);
+  for (int r = 0; r < 4; ++r)
+    for (int half = 0; half < 2; ++half) store(c + r * n + 4 * half, sum[r][half], to_half);
   return _mm256_movemask_pd(nan) != 0;
 }
 
@@ -273,24 +283,10 @@ __attribute__((target("avx2,fma,f16c"))) bool add_quads(const double* a, const d
         const __m128 low = _mm_loadl_pi(_mm_setzero_ps(), pair(2 * half));
         sum[r][half] = _mm256_cvtps_pd(_mm_loadh_pi(low, pair(2 * half + 1)));
       }
-    __m256d s00 = sum[0][0], s01 = sum[0][1], s10 = sum[1][0], s11 = sum[1][1];
-    __m256d s20 = sum[2][0], s21 = sum[2][1], s30 = sum[3][0], s31 = sum[3][1];
-    const double* const its = a + row * k;
-    for (int l = 0; l < k; ++l) {
-      const __m256d x = _mm256_loadu_pd(b + l * 8), y = _mm256_loadu_pd(b + l * 8 + 4);
-      const __m256d a0 = _mm256_broadcast_sd(its + l), a1 = _mm256_broadcast_sd(its + k + l);
-      s00 = _mm256_fmadd_pd(a0, x, s00), s01 = _mm256_fmadd_pd(a0, y, s01);
-      s10 = _mm256_fmadd_pd(a1, x, s10), s11 = _mm256_fmadd_pd(a1, y, s11);
-      const __m256d a2 = _mm256_broadcast_sd(its + 2 * k + l), a3 = _mm256_broadcast_sd(its + 3 * k + l);
-      s20 = _mm256_fmadd_pd(a2, x, s20), s21 = _mm256_fmadd_pd(a2, y, s21);
-      s30 = _mm256_fmadd_pd(a3, x, s30), s31 = _mm256_fmadd_pd(a3, y, s31);
-    }
-    const __m256d all[4][2] = {{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}};
+    nan = _mm256_or_pd(nan, add_to(sum, a + row * k, b, 8, k));
     for (int r = 0; r < 4; ++r)
-      for (int half = 0; half < 2; ++half) {
-        nan = _mm256_or_pd(nan, _mm256_cmp_pd(all[r][half], all[r][half], _CMP_UNORD_Q));
-        _mm_store_ps(results + (row + r) * 8 + half * 4, _mm256_cvtpd_ps(all[r][half]));
-      }
+      for (int half = 0; half < 2; ++half)
+        _mm_store_ps(results + (row + r) * 8 + half * 4, _mm256_cvtpd_ps(sum[r][half]));
   }
   if (_mm256_movemask_pd(nan) != 0) return false;
   for (int lane = 0; lane < 32; ++lane) {

@@ -157,8 +157,8 @@ requires is_same_v<T, double> ZELLIGE_ANYWHERE T rounded(int64_t x) { return sta
 namespace detail {
 template <bool Saturate>
 ZELLIGE_ANYWHERE double as_double(double x) {
-  constexpr double most = 0x1.fffffffffffffp1023;
-  return Saturate ? zellige::clamp(x, -most, most) : x;
+  constexpr double greatest = 0x1.fffffffffffffp1023;
+  return Saturate ? zellige::clamp(x, -greatest, greatest) : x;
 }
 }  // namespace detail
 
