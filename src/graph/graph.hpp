@@ -68,6 +68,8 @@ constexpr bool is_stored_only(DType dtype) {
 constexpr DType computed_in(DType dtype) { return dtype == DType::f64 ? dtype : DType::f32; }
 /// Returns whether storing a number that kernels have computed in floating point rounds it.
 constexpr bool is_narrow(DType dtype) { return !is_integer(dtype) && dtype != computed_in(dtype); }
+/// Returns whether the type is a float of 8 bits that products multiply.
+constexpr bool is_float8(DType dtype) { return dtype == DType::e4m3 || dtype == DType::e5m2; }
 /// Returns whether tensors of this type are weights alone: graphs view and cast them, and no operator has a result of it.
 constexpr bool is_weight_only(DType dtype) {
   return dtype == DType::int4 || dtype == DType::uint4 || dtype == DType::e2m1 || dtype == DType::e8m0;

@@ -342,8 +342,7 @@ bool adds_integers(OpKind kind) {
 }
 
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
-  const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;
-  if (kind == OpKind::matmul && narrow) return DType::f32;
+  if (kind == OpKind::matmul && is_float8(operands)) return DType::f32;
   if (adds_integers(kind) && is_integer(operands)) return operands == DType::int64 ? operands : DType::int32;
   return kind == OpKind::cast ? attributes.dtype : operands;
 }
@@ -358,8 +357,7 @@ static bool is_arithmetic(OpKind kind) {
 void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dtype, std::size_t operands) {
   if (a.tf32 && kind == OpKind::matmul && dtype != DType::f32)
     fail_at(where, "expected tf32 with operands of f32, found {}", name(dtype));
-  const bool of_8_bits = dtype == DType::e4m3 || dtype == DType::e5m2;
-  if (kind == OpKind::matmul && a.dtype != DType::f32 && (a.dtype != DType::bf16 || !of_8_bits))
+  if (kind == OpKind::matmul && a.dtype != DType::f32 && (a.dtype != DType::bf16 || !is_float8(dtype)))
     fail_at(where, "expected precision f32, or bf16 with operands of e4m3 or e5m2, found {} with {}", name(a.dtype),
             name(dtype));
   if (kind == OpKind::cast && is_weight_only(a.dtype))

@@ -77,8 +77,8 @@ int lower_operator(tile::TileProgram& program, graph::OpKind kind, const graph::
 
 std::vector<int> lower_operands(const tile::TilePrograms& whole, tile::TileProgram& program, int a, int b,
                                 graph::DType of_a, graph::DType of_b, const target::Target& target) {
-  const bool narrow = (of_a == graph::DType::e4m3 || of_a == graph::DType::e5m2) &&
-                      !multiplied_narrow(whole, program, {a, b}, {of_a, of_b}, target);  // as f16 instead
+  const bool narrow =
+      graph::is_float8(of_a) && !multiplied_narrow(whole, program, {a, b}, {of_a, of_b}, target);  // as f16 instead
   const auto operand = [&](int value, graph::DType dtype) {
     const tile::Node& from = program.nodes[value];
     const bool loaded = from.kind == tile::NodeKind::load && from.dtype == dtype;

@@ -50,8 +50,6 @@ std::int64_t block_of(const Shape& whole, const Shape& scales, std::size_t from,
   return block;
 }
 
-bool is_float8(DType dtype) { return dtype == DType::e4m3 || dtype == DType::e5m2; }
-
 /// Reads the operators from which a matmul's operand is computed.
 class ScaledReader {
  public:
@@ -60,7 +58,7 @@ class ScaledReader {
   /// Returns both operands of a product that the rule computes.
   std::optional<std::pair<ScaledOperand, ScaledOperand>> operands(const KernelOp& op) const {
     if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g_.graph.sizes) return {};
-    const bool bare = is_float8(g_.dtype(op.inputs[0]));
+    const bool bare = graph::is_float8(g_.dtype(op.inputs[0]));
     if (bare && op.attributes.dtype != DType::bf16) return {};
     const std::optional<ScaledOperand> a = bare ? unscaled(op.inputs[0], 1) : read(op.inputs[0], 1),
                                        b = bare ? unscaled(op.inputs[1], 0) : read(op.inputs[1], 0);
@@ -140,7 +138,7 @@ class ScaledReader {
     if (!cast || cast->attributes.saturate) return false;
     found.values = cast->inputs[0];
     while (const KernelOp* view = g_.made_by(found.values, OpKind::reshape)) found.values = view->inputs[0];
-    if (g_.shape(found.values) != found.shape || !is_float8(g_.dtype(found.values))) return false;
+    if (g_.shape(found.values) != found.shape || !graph::is_float8(g_.dtype(found.values))) return false;
     const KernelOp* permuted = g_.made_by(found.values, OpKind::permute);
     if (permuted) found.values = permuted->inputs[0];
     return (found.k == 0) == (permuted != nullptr);
@@ -298,7 +296,7 @@ bool scaled_product(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// Makes products of 8-bit floats, perhaps with scales of blocks, custom operators, whose blocks scale the products of 128 of K.
 std::optional<KernelGraph> scaled_blocks(const KernelGraph& g) {
-  const auto is_narrow = [](const KernelTensor& t) { return is_float8(t.dtype); };
+  const auto is_narrow = [](const KernelTensor& t) { return graph::is_float8(t.dtype); };
   return std::ranges::any_of(g.tensors, is_narrow) ? each<scaled_product>(g) : std::nullopt;
 }
 

@@ -28,9 +28,7 @@ namespace {
 constexpr std::int64_t max_weight_rows = 64, min_weight_blocks = 128, max_weight_columns = 64, max_weight_k = 1024,
                        small_weight_k = 512, max_row_elements = 8192;
 
-bool is_small(DType dtype) {
-  return graph::is_weight_only(dtype) || dtype == DType::int8 || dtype == DType::e4m3 || dtype == DType::e5m2;
-}
+bool is_small(DType dtype) { return graph::is_weight_only(dtype) || dtype == DType::int8 || graph::is_float8(dtype); }
 bool is_wide(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32; }
 
 /// A number for each row of the weights, or for each of several groups of a row. `tensor` is cast to `dtype`.
